@@ -1,0 +1,4 @@
+//! The gateway.
+#![forbid(unsafe_code)]
+
+fn main() {}
