@@ -1,0 +1,4 @@
+//! Request bodies.
+/// A request body.
+#[derive(Debug)]
+pub struct RequestBody;

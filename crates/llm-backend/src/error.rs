@@ -1,0 +1,4 @@
+//! Errors.
+/// An error.
+#[derive(Debug)]
+pub struct Error;

@@ -1,0 +1,1 @@
+//! Several callers in one call.
