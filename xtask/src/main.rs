@@ -1,3 +1,50 @@
-//! Automation.
+//! `cargo xtask VERB`: what CI runs and what a contributor runs.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod ci;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Tests, experiments and their results.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Everything that CI checks: format, lints, docs, features, tests, examples, models, results
+    Ci(ci::Args),
+    /// Load tests: `cargo xtask bench --help` lists the scenarios
+    #[command(disable_help_flag = true)]
+    Bench(Rest),
+    /// Discrete-event simulation: `cargo xtask sim --help` lists what it answers
+    #[command(disable_help_flag = true)]
+    Sim(Rest),
+}
+
+#[derive(Debug, clap::Args)]
+struct Rest {
+    /// Handed on to the program that does it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().verb {
+        Verb::Ci(args) => ci::run(&args),
+        Verb::Bench(args) => run::program("llm-bench", &["llm-front"], &args.rest),
+        Verb::Sim(args) => run::program("llm-sim", &[], &args.rest),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cargo xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

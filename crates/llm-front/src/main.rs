@@ -1,4 +1,105 @@
-//! The gateway.
+//! The binary: reads the settings, builds the stack, serves.
 #![forbid(unsafe_code)]
 
-fn main() {}
+use clap::Parser;
+use llm_front::cli::{Cli, Command, StubArgs};
+use llm_front::config::types::{Backend, LogFormat};
+use llm_front::config::{Config, Settings};
+use llm_front::{server, stack};
+use std::error::Error;
+use std::process::ExitCode;
+use tokio::runtime::Runtime;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Some(Command::Stub(args)) => run_stub(&args),
+        None => configure(cli).and_then(|config| run_gateway(&config)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("llm-front: {}", llm_front::errors::Chain(error.as_ref()));
+            ExitCode::from(2)
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn configure(cli: Cli) -> Result<Config> {
+    let file = cli.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
+    let config = cli.settings.or(file).or_default();
+    config.check()?;
+    Ok(config)
+}
+
+fn run_gateway(config: &Config) -> Result<()> {
+    log_to_stderr(&config.log.0, config.log_format)?;
+    raise_descriptor_limit();
+    runtime(config.workers)?.block_on(async {
+        let listener = server::listen(config.listen)
+            .map_err(|error| format!("cannot listen on {} (--listen): {error}", config.listen))?;
+        let gateway = stack::build(config)?;
+        announce(config);
+        server::serve(listener, gateway.service, server::stop_signal(), config.drain.0).await;
+        Ok(())
+    })
+}
+
+fn run_stub(args: &StubArgs) -> Result<()> {
+    log_to_stderr("info", LogFormat::Text)?;
+    raise_descriptor_limit();
+    let listen = args.port.map_or(args.listen, |port| ([127, 0, 0, 1], port).into());
+    runtime(args.workers)?.block_on(async {
+        let listener = server::listen(listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+        tracing::info!("stub on http://{listen}");
+        llm_backend::stub::serve(listener, args.stub(), server::stop_signal()).await;
+        Ok(())
+    })
+}
+
+fn runtime(workers: usize) -> Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if workers > 0 {
+        builder.worker_threads(workers);
+    }
+    Ok(builder.enable_all().build()?)
+}
+
+fn log_to_stderr(filter: &str, format: LogFormat) -> Result<()> {
+    let filter = filter
+        .parse::<tracing_subscriber::EnvFilter>()
+        .map_err(|error| format!("--log: `{filter}` is not a filter ({error}): write info, or llm_front=debug"))?;
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Text => subscriber.init(),
+        LogFormat::Json => subscriber.json().init(),
+    }
+    Ok(())
+}
+
+/// Each open caller and each open upstream takes one.
+fn raise_descriptor_limit() {
+    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+        tracing::warn!(%error, "the limit on open files stays as it is");
+    }
+}
+
+fn announce(config: &Config) {
+    let (address, backend) = (config.listen, &config.backend);
+    tracing::info!("llm-front {} on http://{address}, backend: {backend}", env!("CARGO_PKG_VERSION"));
+    let model = match backend {
+        Backend::Stub => "stub",
+        Backend::Url(_) => "MODEL",
+    };
+    // On standard output: something to copy.
+    #[expect(clippy::print_stdout, reason = "the one thing a person is told to type")]
+    {
+        println!(
+            "try it (twice: the second answer comes from the cache):\n\n  \
+             curl -i http://{address}/v1/chat/completions -H 'content-type: application/json' \\\n    \
+             -d '{{\"model\":\"{model}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}],\"temperature\":0}}'\n"
+        );
+    }
+}

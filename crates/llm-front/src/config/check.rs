@@ -1,0 +1,109 @@
+//! What no single value shows: settings that cannot work, alone or together.
+
+use super::Config;
+use super::types::{Backend, Semantic, Tenants};
+use std::fmt;
+
+/// A setting that was refused, and what to write instead.
+#[derive(Debug)]
+pub struct Refused {
+    setting: &'static str,
+    why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--{}: {}", self.setting.replace('_', "-"), self.why)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Config {
+    /// Refuses what cannot work.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, with the fix.
+    pub fn check(&self) -> Result<(), Refused> {
+        let refuse = |setting, why: &str| Err(Refused { setting, why: why.to_owned() });
+        for (setting, value) in [
+            ("max_requests", self.max_requests),
+            ("max_upstream", self.max_upstream),
+            ("batch_items", self.batch_items),
+            ("body_limit", self.body_limit.0),
+            ("cache_bytes", self.cache_bytes.0),
+            ("cache_entry_bytes", self.cache_entry_bytes.0),
+            ("log_cap", self.log_cap.0),
+        ] {
+            if value == 0 {
+                return refuse(setting, "must be at least 1: with 0 no request could pass (turn features off with --cache off, --coalesce off)");
+            }
+        }
+        for (setting, value) in [
+            ("body_timeout", self.body_timeout),
+            ("connect_timeout", self.connect_timeout),
+            ("headers_timeout", self.headers_timeout),
+            ("first_token_timeout", self.first_token_timeout),
+            ("idle_timeout", self.idle_timeout),
+            ("cache_ttl", self.cache_ttl),
+            ("flight_age", self.flight_age),
+        ] {
+            if value.0.is_zero() {
+                return refuse(setting, "must be longer than 0: write 1ms or more");
+            }
+        }
+        if self.total_timeout.0.is_some_and(|total| total.0.is_zero()) {
+            return refuse("total_timeout", "must be longer than 0: write `none` for no limit");
+        }
+        if self.cache_entry_bytes.0 > self.cache_bytes.0 {
+            return refuse("cache_entry_bytes", "one answer cannot be larger than the whole cache: raise --cache-bytes or lower this");
+        }
+        if self.semantic != Semantic::Off && !self.cache.is_on() {
+            return refuse("semantic", "needs the cache: leave out --cache off");
+        }
+        if self.backend_key.0.is_some() && self.backend == Backend::Stub {
+            return refuse("backend_key", "the built-in stub takes no credential: name a server with --backend URL");
+        }
+        if self.backend_key.0.as_ref().is_some_and(|key| !is_header_text(&key.0)) {
+            return refuse("backend_key", "is empty or holds characters that no HTTP header can carry");
+        }
+        if self.tenants == Tenants::Header && !self.listen.ip().is_loopback() {
+            // Trusted as asked: a proxy may stand anywhere. Said at start, not refused.
+            tracing::warn!("tenants=header on {}: every caller that reaches this address can name any tenant", self.listen);
+        }
+        Ok(())
+    }
+}
+
+fn is_header_text(text: &str) -> bool {
+    !text.is_empty() && http::HeaderValue::from_str(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+    use crate::config::types::{Semantic, Size, Span, Switch};
+    use std::time::Duration;
+
+    #[test]
+    fn the_defaults_are_accepted() {
+        Config::default().check().unwrap();
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_with_the_fix() {
+        let refused = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().unwrap_err().to_string()
+        };
+        assert!(refused(|c| c.max_requests = 0).starts_with("--max-requests: must be at least 1"));
+        assert!(refused(|c| c.cache_ttl = Span(Duration::ZERO)).contains("--cache-ttl"));
+        assert!(refused(|c| c.cache_bytes = Size(1)).contains("--cache-bytes"));
+        let semantic = refused(|c| {
+            c.semantic = Semantic::Hashed;
+            c.cache = Switch::Off;
+        });
+        assert!(semantic.contains("leave out --cache off"));
+    }
+}

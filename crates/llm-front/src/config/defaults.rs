@@ -1,0 +1,168 @@
+//! The one table of settings: name, type, default, environment variable, meaning.
+
+use super::types::{
+    Backend, BatchWindow, HeaderNames, LogFormat, Maybe, Sampled, Semantic, Size, Span, Switch,
+    Tenants, Text, Threshold, UpstreamForm,
+};
+use std::net::SocketAddr;
+
+macro_rules! settings {
+    ($( $heading:literal { $( $(#[doc = $doc:literal])+ $name:ident: $ty:ty = $default:literal, $env:literal; )* } )*) => {
+        /// What was asked for, setting by setting; `None` leaves it to the next source.
+        #[derive(Clone, Debug, Default, clap::Args, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Settings {
+            $($(
+                $(#[doc = $doc])+
+                #[arg(long, env = $env, hide_env_values = true, help_heading = $heading,
+                      help = concat!($($doc,)+ " [default: ", $default, "]"))]
+                pub $name: Option<$ty>,
+            )*)*
+        }
+
+        /// Every setting, decided.
+        #[derive(Clone, Debug)]
+        pub struct Config {
+            $($( $(#[doc = $doc])+ pub $name: $ty, )*)*
+        }
+
+        impl Settings {
+            /// Takes from `lower` what `self` leaves open.
+            #[must_use]
+            pub fn or(self, lower: Self) -> Self {
+                Self { $($( $name: self.$name.or(lower.$name), )*)* }
+            }
+
+            /// Fills what is still open with the defaults.
+            #[must_use]
+            pub fn or_default(self) -> Config {
+                Config { $($( $name: self.$name.unwrap_or_else(|| parse_default($default)), )*)* }
+            }
+
+            /// Every setting as (flag, default, environment variable), in the order of `--help`.
+            #[must_use]
+            pub const fn table() -> &'static [(&'static str, &'static str, &'static str)] {
+                &[$($( (stringify!($name), $default, $env), )*)*]
+            }
+        }
+    };
+}
+
+settings! {
+    "Server" {
+        /// Where to listen
+        listen: SocketAddr = "127.0.0.1:8080", "LLM_FRONT_LISTEN";
+        /// Largest request body; beyond it 413
+        body_limit: Size = "64MiB", "LLM_FRONT_BODY_LIMIT";
+        /// Longest wait for the next piece of a request body; beyond it 408
+        body_timeout: Span = "60s", "LLM_FRONT_BODY_TIMEOUT";
+        /// Requests inside at one time; beyond it 503
+        max_requests: usize = "16384", "LLM_FRONT_MAX_REQUESTS";
+        /// How long open streams may run on after SIGTERM
+        drain: Span = "30s", "LLM_FRONT_DRAIN";
+        /// Worker threads; 0: one a CPU
+        workers: usize = "0", "LLM_FRONT_WORKERS";
+        /// What to log, as a tracing filter: error, warn, info, debug, or target=level,...
+        log: Text = "info", "LLM_FRONT_LOG";
+        /// How to log: text or json
+        log_format: LogFormat = "text", "LLM_FRONT_LOG_FORMAT";
+    }
+    "Backend" {
+        /// Base URL of an OpenAI-compatible server, or `stub`, the built-in deterministic one
+        backend: Backend = "stub", "LLM_FRONT_BACKEND";
+        /// Credential sent to the backend as `Authorization: Bearer …` in place of the caller's
+        backend_key: Maybe<Text> = "none", "LLM_FRONT_BACKEND_KEY";
+        /// Model that `POST /v1/generate` asks for when the caller names none
+        generate_model: Text = "stub", "LLM_FRONT_GENERATE_MODEL";
+        /// In which form to ask the backend: `as-asked`, or `stream` to be able to cancel every answer (llama.cpp finishes non-streamed ones)
+        upstream_form: UpstreamForm = "as-asked", "LLM_FRONT_UPSTREAM_FORM";
+        /// Requests at the backend at one time
+        max_upstream: usize = "1024", "LLM_FRONT_MAX_UPSTREAM";
+        /// Longest wait for a place at the backend; beyond it 503
+        upstream_wait: Span = "30s", "LLM_FRONT_UPSTREAM_WAIT";
+        /// Limit on connecting
+        connect_timeout: Span = "2s", "LLM_FRONT_CONNECT_TIMEOUT";
+        /// Limit on the wait for response headers
+        headers_timeout: Span = "600s", "LLM_FRONT_HEADERS_TIMEOUT";
+        /// Limit on the wait from headers to the first piece of the answer
+        first_token_timeout: Span = "600s", "LLM_FRONT_FIRST_TOKEN_TIMEOUT";
+        /// Limit on a silence within an answer
+        idle_timeout: Span = "300s", "LLM_FRONT_IDLE_TIMEOUT";
+        /// Limit on a whole answer
+        total_timeout: Maybe<Span> = "none", "LLM_FRONT_TOTAL_TIMEOUT";
+    }
+    "Who shares with whom" {
+        /// Who is a tenant: `credentials` (callers with the same credentials), or `header` (x-tenant, set by a trusted proxy; 401 without it)
+        tenants: Tenants = "credentials", "LLM_FRONT_TENANTS";
+        /// Request headers that can change an answer, comma-separated: they keep answers apart
+        key_headers: HeaderNames = "openai-organization,openai-project,openai-beta,anthropic-version,anthropic-beta", "LLM_FRONT_KEY_HEADERS";
+        /// Sampled requests (temperature above 0 or absent, n or best_of above 1): `bypass` cache and coalescing, or `reuse` answers
+        sampled: Sampled = "bypass", "LLM_FRONT_SAMPLED";
+    }
+    "Cache" {
+        /// Keep answers and serve them to the same request again: on or off
+        cache: Switch = "on", "LLM_FRONT_CACHE";
+        /// Memory for answers, keys and vectors
+        cache_bytes: Size = "256MiB", "LLM_FRONT_CACHE_BYTES";
+        /// Largest answer kept
+        cache_entry_bytes: Size = "4MiB", "LLM_FRONT_CACHE_ENTRY_BYTES";
+        /// How long an answer is kept
+        cache_ttl: Span = "1h", "LLM_FRONT_CACHE_TTL";
+        /// Serve answers to rephrased requests: `off`, or `hashed` (the n-gram reference embedder: no model, parity only)
+        semantic: Semantic = "off", "LLM_FRONT_SEMANTIC";
+        /// Similarity from which a rephrased request is a hit, above 0, at most 1
+        threshold: Threshold = "0.96", "LLM_FRONT_THRESHOLD";
+    }
+    "Coalescing" {
+        /// Let identical requests in flight share one call: on or off
+        coalesce: Switch = "on", "LLM_FRONT_COALESCE";
+        /// How much of a shared answer is kept for late joiners
+        log_cap: Size = "4MiB", "LLM_FRONT_LOG_CAP";
+        /// Longest life of a shared call
+        flight_age: Span = "1h", "LLM_FRONT_FLIGHT_AGE";
+    }
+    "Batching (POST /v1/generate; completions and embeddings with --merge on)" {
+        /// Requests in one batch
+        batch_items: usize = "8", "LLM_FRONT_BATCH_ITEMS";
+        /// How long a batch stays open for more
+        batch_window: Span = "6ms", "LLM_FRONT_BATCH_WINDOW";
+        /// When the window counts: `while-busy` (an idle backend is never kept waiting) or `fixed`
+        batch_window_mode: BatchWindow = "while-busy", "LLM_FRONT_BATCH_WINDOW_MODE";
+        /// Merge inputs of several callers of /v1/completions and /v1/embeddings into one call (their `usage` is then unknowable, and left out): on or off
+        merge: Switch = "off", "LLM_FRONT_MERGE";
+    }
+}
+
+fn parse_default<T>(text: &str) -> T
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Debug,
+{
+    text.parse().expect("the table of defaults holds values of their own types: a test reads them all")
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Settings::default().or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_of_its_type() {
+        let config = Config::default();
+        assert_eq!(config.listen.port(), 8080);
+        assert_eq!(config.max_requests, 16_384);
+    }
+
+    #[test]
+    fn what_is_asked_for_first_wins() {
+        let flag = Settings { max_requests: Some(1), ..Settings::default() };
+        let file = Settings { max_requests: Some(2), max_upstream: Some(3), ..Settings::default() };
+        let config = flag.or(file).or_default();
+        assert_eq!((config.max_requests, config.max_upstream), (1, 3));
+    }
+}

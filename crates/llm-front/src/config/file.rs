@@ -1,0 +1,65 @@
+//! The TOML file: the same names as the flags, with underscores.
+
+use super::Settings;
+use std::{fmt, io, path::Path, path::PathBuf};
+
+/// Why a settings file cannot be used.
+#[derive(Debug)]
+pub struct Unreadable {
+    path: PathBuf,
+    cause: Cause,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Io(io::Error),
+    Toml(toml::de::Error),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Cause::Io(error) => write!(f, "cannot read {}: {error}", self.path.display()),
+            Cause::Toml(error) => write!(f, "{}: {error}", self.path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+impl Settings {
+    /// Reads a TOML file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not TOML, names an unknown setting or gives one a wrong value; the message shows
+    /// the line.
+    pub fn read(path: &Path) -> Result<Self, Unreadable> {
+        let unreadable = |cause| Unreadable { path: path.to_owned(), cause };
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(Cause::Io(error)))?;
+        toml::from_str(&text).map_err(|error| unreadable(Cause::Toml(error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_speaks_of_the_same_settings_as_the_flags() {
+        let settings: Settings = toml::from_str(
+            "listen = \"127.0.0.1:9000\"\nmax_upstream = 8\ncache_bytes = \"1GiB\"\ncache = false\nthreshold = 0.9\ntotal_timeout = \"none\"",
+        )
+        .unwrap();
+        let config = settings.or_default();
+        assert_eq!(config.listen.port(), 9000);
+        assert_eq!(config.max_upstream, 8);
+        assert_eq!(config.cache_bytes.0, 1 << 30);
+        assert!(!config.cache.is_on());
+    }
+
+    #[test]
+    fn an_unknown_setting_is_refused_by_name() {
+        let error = toml::from_str::<Settings>("cache_size = 5").unwrap_err().to_string();
+        assert!(error.contains("cache_size"), "{error}");
+    }
+}

@@ -1,0 +1,366 @@
+//! The types of the settings: each reads the same text from a flag, a variable or a file.
+
+use serde::{Deserialize, Deserializer, de};
+use std::{fmt, str::FromStr, time::Duration};
+
+/// Why a text is not a value of a setting.
+#[derive(Debug)]
+pub struct Invalid(String);
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// Lets a setting be read from a file: a text, or a bare number taken as text.
+macro_rules! deserialize_as_text {
+    ($($ty:ty),*) => { $(
+        impl<'de> Deserialize<'de> for $ty {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                from_text(deserializer)
+            }
+        }
+    )* };
+}
+
+fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr,
+    T::Err: fmt::Display,
+{
+    struct AsText;
+    impl de::Visitor<'_> for AsText {
+        type Value = String;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text or a number")
+        }
+        fn visit_str<E: de::Error>(self, v: &str) -> Result<String, E> {
+            Ok(v.to_owned())
+        }
+        fn visit_i64<E: de::Error>(self, v: i64) -> Result<String, E> {
+            Ok(v.to_string())
+        }
+        fn visit_u64<E: de::Error>(self, v: u64) -> Result<String, E> {
+            Ok(v.to_string())
+        }
+        fn visit_f64<E: de::Error>(self, v: f64) -> Result<String, E> {
+            Ok(v.to_string())
+        }
+        fn visit_bool<E: de::Error>(self, v: bool) -> Result<String, E> {
+            Ok(if v { "on" } else { "off" }.to_owned())
+        }
+    }
+    deserializer.deserialize_any(AsText)?.parse().map_err(de::Error::custom)
+}
+
+deserialize_as_text!(Span, Size, Switch, Backend, Text, Threshold, HeaderNames);
+
+/// A choice among words.
+macro_rules! choice {
+    ($(#[doc = $doc:literal])+ $name:ident { $( $(#[doc = $vdoc:literal])+ $variant:ident = $word:literal, )+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum $name { $( $(#[doc = $vdoc])+ $variant, )+ }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                match text {
+                    $( $word => Ok(Self::$variant), )+
+                    _ => Err(Invalid(format!(concat!("expected one of:" $(, " ", $word)+, "; got `{}`"), text))),
+                }
+            }
+        }
+        deserialize_as_text!($name);
+    };
+}
+
+choice! {
+    /// Whether sampled requests may be answered with an earlier sample.
+    Sampled {
+        /// Each gets a sample of its own.
+        Bypass = "bypass",
+        /// An earlier sample will do.
+        Reuse = "reuse",
+    }
+}
+
+choice! {
+    /// Which embedder finds rephrased requests.
+    Semantic {
+        /// None: only equal requests match.
+        Off = "off",
+        /// Hashed n-grams.
+        Hashed = "hashed",
+    }
+}
+
+choice! {
+    /// When the batching window counts.
+    BatchWindow {
+        /// Only while the backend is busy with an earlier batch.
+        WhileBusy = "while-busy",
+        /// Always, from the first request of the batch.
+        Fixed = "fixed",
+    }
+}
+
+choice! {
+    /// In which form the backend is asked.
+    UpstreamForm {
+        /// As the caller asked.
+        AsAsked = "as-asked",
+        /// Always as a stream.
+        Stream = "stream",
+    }
+}
+
+choice! {
+    /// What makes a tenant.
+    Tenants {
+        /// The caller's credentials (and an `x-tenant` of the caller's, which can only narrow).
+        Credentials = "credentials",
+        /// The header `x-tenant`, set by a trusted proxy.
+        Header = "header",
+    }
+}
+
+choice! {
+    /// How log lines look.
+    LogFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON object a line.
+        Json = "json",
+    }
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+impl Switch {
+    /// Whether it is on.
+    #[must_use]
+    pub const fn is_on(self) -> bool {
+        matches!(self, Self::On)
+    }
+}
+
+impl FromStr for Switch {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "on" | "true" => Ok(Self::On),
+            "off" | "false" => Ok(Self::Off),
+            _ => Err(Invalid(format!("expected `on` or `off`; got `{text}`"))),
+        }
+    }
+}
+
+/// A length of time: `6ms`, `30s`, `1h`, `1m 30s`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Span(pub Duration);
+
+impl FromStr for Span {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        humantime::parse_duration(text).map(Self).map_err(|error| {
+            Invalid(format!("`{text}` is not a length of time ({error}): write 6ms, 30s or 1h"))
+        })
+    }
+}
+
+/// A number of bytes: `512`, `64KiB`, `256MiB`, `2GiB`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Size(pub usize);
+
+impl FromStr for Size {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+        let unit = match text.get(digits.len()..).unwrap_or_default().trim() {
+            "" | "B" => Some(1_usize),
+            "KiB" | "K" | "k" => Some(1 << 10),
+            "MiB" | "M" => Some(1 << 20),
+            "GiB" | "G" => Some(1 << 30),
+            "kB" | "KB" => Some(1_000),
+            "MB" => Some(1_000_000),
+            "GB" => Some(1_000_000_000),
+            _ => None,
+        };
+        unit.zip(digits.parse::<usize>().ok())
+            .and_then(|(unit, count)| count.checked_mul(unit))
+            .map(Self)
+            .ok_or_else(|| {
+                Invalid(format!("`{text}` is not a number of bytes: write 512, 64KiB, 256MiB or 2GiB"))
+            })
+    }
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Backend {
+    /// The built-in stub.
+    Stub,
+    /// An OpenAI-compatible server.
+    Url(http::Uri),
+}
+
+impl FromStr for Backend {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if text == "stub" {
+            return Ok(Self::Stub);
+        }
+        let invalid = |why: &str| {
+            Invalid(format!("`{text}` {why}: write it like http://localhost:8000, or `stub` for the built-in one"))
+        };
+        let uri: http::Uri = text.parse().map_err(|_| invalid("is not a URL"))?;
+        match uri.scheme_str() {
+            Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => {}
+            _ => return Err(invalid("does not begin with http:// or https:// and a host")),
+        }
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(Invalid(
+                "a backend URL must not carry credentials: give them with --backend-key".to_owned(),
+            ));
+        }
+        Ok(Self::Url(uri))
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stub => f.write_str("the built-in stub"),
+            Self::Url(uri) => uri.fmt(f),
+        }
+    }
+}
+
+/// A text; a type of its own, so that [`Maybe`] can tell it from `none`.
+#[derive(Clone, Eq, PartialEq)]
+pub struct Text(pub String);
+
+impl FromStr for Text {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Never shows the text: it may be a credential.
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Text(…)")
+    }
+}
+
+/// A setting that can be absent, written `none`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Maybe<T>(pub Option<T>);
+
+impl<T: FromStr> FromStr for Maybe<T> {
+    type Err = T::Err;
+    fn from_str(text: &str) -> Result<Self, T::Err> {
+        match text {
+            "none" => Ok(Self(None)),
+            _ => text.parse().map(Some).map(Self),
+        }
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Maybe<T>
+where
+    T: FromStr,
+    T::Err: fmt::Display,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        from_text(deserializer)
+    }
+}
+
+/// A cosine similarity above 0 and at most 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold(pub f32);
+
+impl FromStr for Threshold {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse::<f32>() {
+            Ok(value) if value > 0.0 && value <= 1.0 => Ok(Self(value)),
+            _ => Err(Invalid(format!(
+                "`{text}` is not a similarity above 0 and at most 1: write 0.96, or turn matching off with --semantic off"
+            ))),
+        }
+    }
+}
+
+/// Names of headers, separated by commas.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HeaderNames(pub Vec<http::HeaderName>);
+
+impl FromStr for HeaderNames {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        text.split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .map(|name| name.parse().map_err(|_| Invalid(format!("`{name}` is not a header name"))))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!("64MiB".parse::<Size>().unwrap(), Size(64 << 20));
+        assert_eq!("512".parse::<Size>().unwrap(), Size(512));
+        assert_eq!("2 GiB".parse::<Size>().unwrap(), Size(2 << 30));
+        for wrong in ["", "MiB", "-1", "1.5MiB", "7 bananas", "99999999999999999999"] {
+            assert!(wrong.parse::<Size>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_threshold_that_cannot_mean_anything_is_refused() {
+        for wrong in ["0", "NaN", "-0.1", "1.01", "inf", "high"] {
+            assert!(wrong.parse::<Threshold>().is_err(), "{wrong}");
+        }
+        assert_eq!("1".parse::<Threshold>().unwrap(), Threshold(1.0));
+    }
+
+    #[test]
+    fn a_backend_is_a_url_without_credentials() {
+        assert_eq!("stub".parse::<Backend>().unwrap(), Backend::Stub);
+        assert!("http://localhost:8000/v1".parse::<Backend>().is_ok());
+        for wrong in ["localhost:8000", "ftp://x", "http://", "http://user:pw@host", "/v1"] {
+            assert!(wrong.parse::<Backend>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_choice_names_its_words() {
+        let error = "maybe".parse::<Sampled>().unwrap_err().to_string();
+        assert_eq!(error, "expected one of: bypass reuse; got `maybe`");
+    }
+
+    #[test]
+    fn a_text_never_shows_in_debug_output() {
+        assert!(!format!("{:?}", Text("sk-secret".to_owned())).contains("secret"));
+    }
+}

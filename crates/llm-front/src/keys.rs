@@ -1,0 +1,118 @@
+//! What may share an answer: everything that can change one is in the key.
+//!
+//! The scope holds the tenant, the route, the backend and the headers that can change an answer; the canonical request
+//! holds every field of the body but a named few (see [`llm_backend::prompt`]). Where rephrased requests may match, the scope
+//! also holds all of the canonical request but the one text that may differ.
+
+use crate::asked::{Asked, Bypass, Form};
+use crate::config::Config;
+use crate::config::types::{Sampled, Semantic, Tenants, UpstreamForm};
+use crate::errors::Refusal;
+use crate::layers::tenant::{self, Tenant};
+use bytes::Bytes;
+use http::{HeaderName, StatusCode, request::Parts};
+use llm_backend::prompt::{Endpoint, Prompt};
+use std::time::Duration;
+use tower_semcache::{Control, Lookup, Matching, Secret};
+
+/// Makes keys.
+#[derive(Debug)]
+pub struct Keys {
+    secret: Secret,
+    tenants: Tenants,
+    headers: Vec<HeaderName>,
+    pool: String,
+    sampled: Sampled,
+    shares: bool,
+    matching: Matching,
+    ttl: Duration,
+    upstream_form: UpstreamForm,
+    merge: bool,
+}
+
+impl Keys {
+    /// Keys for this configuration, under a secret of this process alone.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            secret: Secret::random(),
+            tenants: config.tenants,
+            headers: config.key_headers.0.clone(),
+            pool: config.backend.to_string(),
+            sampled: config.sampled,
+            shares: config.cache.is_on() || config.coalesce.is_on(),
+            matching: match config.semantic {
+                Semantic::Off => Matching::Exact,
+                Semantic::Hashed => Matching::Threshold(config.threshold.0),
+            },
+            ttl: config.cache_ttl.0,
+            upstream_form: config.upstream_form,
+            merge: config.merge.is_on(),
+        }
+    }
+
+    /// Works out what a request asks for.
+    ///
+    /// # Errors
+    /// 400 naming what is wrong with the body.
+    pub fn ask(&self, endpoint: Endpoint, parts: &Parts, body: &Bytes) -> Result<Asked, Refusal> {
+        let prompt = Prompt::parse(endpoint, body).map_err(|error| {
+            Refusal::new(StatusCode::BAD_REQUEST, error.to_string()).param(error.param().map(str::to_owned))
+        })?;
+        let form = match prompt.stream {
+            true => Form::Stream { usage: prompt.include_usage },
+            false => Form::Body,
+        };
+        let merge = match endpoint {
+            Endpoint::Generate => true,
+            Endpoint::Completions | Endpoint::Embeddings => self.merge && !prompt.stream && !prompt.choices,
+            _ => false,
+        };
+        let wire = match (self.upstream_form, endpoint) {
+            (UpstreamForm::Stream, Endpoint::ChatCompletions | Endpoint::Completions) if !merge => {
+                Form::Stream { usage: true }
+            }
+            _ => form,
+        };
+        let key = self.shareable(&prompt).map(|()| self.key(endpoint, parts, &prompt));
+        Ok(Asked { endpoint, prompt, form, wire, key, merge })
+    }
+
+    fn shareable(&self, prompt: &Prompt) -> Result<(), Bypass> {
+        match self.sampled {
+            _ if !self.shares => Err(Bypass::Off),
+            Sampled::Bypass if prompt.choices => Err(Bypass::Choices),
+            Sampled::Bypass if prompt.sampled => Err(Bypass::Sampled),
+            Sampled::Bypass | Sampled::Reuse => Ok(()),
+        }
+    }
+
+    fn key(&self, endpoint: Endpoint, parts: &Parts, prompt: &Prompt) -> Lookup {
+        let text = match self.matching {
+            Matching::Exact => None,
+            _ => prompt.text.clone(),
+        };
+        let around = text.as_ref().map(|_| prompt.without_text());
+        let tenant = parts.extensions.get::<Tenant>().map(|tenant| &tenant.0);
+        let mut scope = self.secret.scope_builder();
+        scope = scope.part("route", endpoint.path().as_bytes()).part("pool", self.pool.as_bytes());
+        for (label, value) in tenant::identity(self.tenants, tenant, &parts.headers) {
+            scope = scope.part(label, value);
+        }
+        for name in &self.headers {
+            for value in parts.headers.get_all(name) {
+                scope = scope.part(name.as_str(), value.as_bytes());
+            }
+        }
+        if let Some(around) = &around {
+            scope = scope.part("around", around);
+        }
+        let lookup = Lookup::new(&self.secret, scope.finish(), prompt.canonical.clone())
+            .control(Control::from_headers(&parts.headers))
+            .ttl(self.ttl);
+        match text {
+            Some(text) => lookup.text(text).matching(self.matching),
+            None => lookup,
+        }
+    }
+}

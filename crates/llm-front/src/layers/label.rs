@@ -1,0 +1,92 @@
+//! Says where each answer came from: `Cache-Status` for the caller, [`Source`] for the metrics.
+//!
+//! # Back-pressure
+//! As the inner service.
+//!
+//! # Cancellation
+//! Nothing is held.
+//!
+//! # Errors
+//! The inner service's.
+//!
+//! # Panics
+//! None.
+
+use crate::asked::{Asked, Carry};
+use crate::source::{Label, Source};
+use http::{HeaderName, Request, Response};
+use pin_project_lite::pin_project;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tower_coalesce::Role;
+use tower_layer::Layer;
+use tower_semcache::Outcome;
+use tower_service::Service;
+
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+
+/// Labels each response.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LabelLayer;
+
+impl<S> Layer<S> for LabelLayer {
+    type Service = Labelled<S>;
+    fn layer(&self, inner: S) -> Labelled<S> {
+        Labelled { inner }
+    }
+}
+
+/// See the [module docs](self).
+#[derive(Clone, Debug)]
+pub struct Labelled<S> {
+    inner: S,
+}
+
+impl<S, Q, B> Service<Request<Q>> for Labelled<S>
+where
+    S: Service<Request<Q>, Response = Response<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = Labelling<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Q>) -> Self::Future {
+        let asked = request.asked().cloned();
+        Labelling { call: self.inner.call(request), asked }
+    }
+}
+
+pin_project! {
+    /// A response about to be labelled.
+    #[derive(Debug)]
+    pub struct Labelling<F> {
+        #[pin]
+        call: F,
+        asked: Option<Arc<Asked>>,
+    }
+}
+
+impl<F, B, E> Future for Labelling<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+{
+    type Output = Result<Response<B>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let mut response = ready!(this.call.poll(cx))?;
+        let extensions = response.extensions();
+        let label = match this.asked {
+            Some(asked) => Label::of(asked, extensions.get::<Outcome>(), extensions.get::<Role>()),
+            None => Label::OPAQUE,
+        };
+        response.extensions_mut().insert::<Source>(label.source);
+        response.headers_mut().insert(CACHE_STATUS, label.cache_status());
+        Poll::Ready(Ok(response))
+    }
+}

@@ -1,0 +1,13 @@
+//! The gateway's own layers, outermost first.
+
+pub mod admission;
+pub mod cap;
+pub mod form;
+pub mod fork;
+pub mod held;
+pub mod label;
+pub mod merge;
+pub mod observe;
+pub mod prompt;
+pub mod steer;
+pub mod tenant;

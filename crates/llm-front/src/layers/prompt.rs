@@ -1,0 +1,129 @@
+//! Reads the request once: body, meaning, key. Everything further in works on what is found here.
+//!
+//! # Back-pressure
+//! Always ready. The body is read inside the future, within [`Bounds`].
+//!
+//! # Cancellation
+//! Dropping the future stops reading.
+//!
+//! # Errors
+//! [`Refusal`](crate::errors::Refusal): 400, 408, 413; else the inner service's.
+//!
+//! # Panics
+//! None.
+
+use crate::asked::{Asked, Form};
+use crate::collect::{Bounds, collect};
+use crate::errors::Refusal;
+use crate::journey::{Journey, Stage};
+use crate::keys::Keys;
+use crate::routes;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{Request, Response, StatusCode, request::Parts};
+use http_body::Body;
+use llm_backend::RequestBody;
+use llm_backend::prompt::{Endpoint, stream_request};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower::{BoxError, ServiceExt};
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// From this size on, a body is worked out off the threads that serve everybody.
+const HEAVY: usize = 256 << 10;
+
+/// Reads each request once.
+#[derive(Clone, Debug)]
+pub struct PromptLayer {
+    keys: Arc<Keys>,
+    bounds: Bounds,
+}
+
+impl PromptLayer {
+    /// Bodies within `bounds`, keys from `keys`.
+    #[must_use]
+    pub const fn new(keys: Arc<Keys>, bounds: Bounds) -> Self {
+        Self { keys, bounds }
+    }
+}
+
+impl<S> Layer<S> for PromptLayer {
+    type Service = Read<S>;
+    fn layer(&self, inner: S) -> Read<S> {
+        Read { inner, layer: self.clone() }
+    }
+}
+
+/// See the [module docs](self).
+#[derive(Clone, Debug)]
+pub struct Read<S> {
+    inner: S,
+    layer: PromptLayer,
+}
+
+impl<S, Q, B> Service<Request<Q>> for Read<S>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    Q: Body<Data = Bytes> + Send + 'static,
+    Q::Error: Into<BoxError>,
+{
+    type Response = Response<B>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Q>) -> Self::Future {
+        let inner = self.inner.clone();
+        let layer = self.layer.clone();
+        Box::pin(async move {
+            let request = layer.read(request).await?;
+            inner.oneshot(request).await.map_err(Into::into)
+        })
+    }
+}
+
+impl PromptLayer {
+    async fn read<Q>(self, request: Request<Q>) -> Result<Request<RequestBody>, Refusal>
+    where
+        Q: Body<Data = Bytes>,
+        Q::Error: Into<BoxError>,
+    {
+        let (parts, body) = request.into_parts();
+        let endpoint = routes::endpoint(&parts.uri).ok_or_else(|| {
+            Refusal::new(StatusCode::NOT_FOUND, format!("no such endpoint: {}", parts.uri.path()))
+        })?;
+        let body = collect(&parts.headers, body, self.bounds).await?;
+        if let Some(journey) = parts.extensions.get::<Journey>() {
+            journey.reach(Stage::Waiting);
+        }
+        let (mut parts, asked, body) = self.ask(endpoint, parts, body).await?;
+        parts.extensions.insert(Arc::new(asked));
+        Ok(Request::from_parts(parts, RequestBody::full(body)))
+    }
+
+    async fn ask(self, endpoint: Endpoint, parts: Parts, body: Bytes) -> Result<(Parts, Asked, Bytes), Refusal> {
+        let light = body.len() < HEAVY;
+        let keys = self.keys;
+        let work = move || {
+            let asked = keys.ask(endpoint, &parts, &body)?;
+            let body = match (asked.form, asked.wire) {
+                (form, wire) if form == wire => body,
+                (_, Form::Stream { .. }) => stream_request(&body).unwrap_or(body),
+                _ => body,
+            };
+            Ok((parts, asked, body))
+        };
+        if light {
+            return work();
+        }
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be read"))
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! The gateway: configuration, routes, and [`stack`], the one page that shows the layers.
+//!
+//! The binary is a thin shell around [`stack::build`] and [`server::serve`]; tests and experiments build the same stack in
+//! process.
+#![forbid(unsafe_code)]
+
+pub mod asked;
+pub mod cli;
+mod collect;
+pub mod config;
+pub mod errors;
+pub mod journey;
+pub mod keys;
+pub mod layers;
+pub mod metrics;
+mod policies;
+pub mod routes;
+pub mod server;
+pub mod source;
+pub mod stack;
