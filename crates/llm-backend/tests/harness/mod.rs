@@ -94,7 +94,7 @@ impl Peer {
                     return String::from_utf8(read).unwrap();
                 }
             }
-            let mut piece = [0; 4096];
+            let mut piece = vec![0; 4096];
             match within(self.socket.read(&mut piece)).await {
                 Ok(0) | Err(_) => return String::new(),
                 Ok(count) => read.extend_from_slice(&piece[..count]),
@@ -109,7 +109,7 @@ impl Peer {
     /// How long it takes until the client is gone.
     pub async fn gone(&mut self) -> Duration {
         let start = Instant::now();
-        let mut piece = [0; 4096];
+        let mut piece = vec![0; 4096];
         within(async {
             loop {
                 match self.socket.read(&mut piece).await {
