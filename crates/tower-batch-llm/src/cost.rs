@@ -125,3 +125,34 @@ impl<Req> fmt::Debug for MaxCost<Req> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::{SoFar, padded, sum};
+
+    /// The cost of each prefix of a batch.
+    fn costs(items: &[u64], cost: impl Fn(SoFar<'_, u64>, &u64) -> u64) -> Vec<u64> {
+        let items: VecDeque<u64> = items.iter().copied().collect();
+        let mut costs = Vec::new();
+        for (n, next) in items.iter().enumerate() {
+            let so_far = costs.last().copied().unwrap_or(0);
+            costs.push(cost(SoFar::new(items.range(..n), so_far), next));
+        }
+        costs
+    }
+
+    #[test]
+    fn a_sum_adds_up_and_does_not_overflow() {
+        assert_eq!(costs(&[3, 0, 4], sum(|n| *n)), [3, 3, 7]);
+        assert_eq!(costs(&[u64::MAX, 5], sum(|n| *n)), [u64::MAX, u64::MAX]);
+    }
+
+    #[test]
+    fn padding_is_the_number_of_items_times_the_longest() {
+        assert_eq!(costs(&[3, 2, 5, 4], padded(|n| *n)), [3, 6, 15, 20]);
+        assert_eq!(costs(&[0, 0, 7], padded(|n| *n)), [0, 0, 21]);
+        assert_eq!(costs(&[u64::MAX, 5], padded(|n| *n)), [u64::MAX, u64::MAX]);
+    }
+}

@@ -197,3 +197,32 @@ impl Drop for Queued {
         self.show(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Queued, SIZES, Stats};
+
+    #[test]
+    fn the_histogram_is_bounded_and_large_batches_count_in_its_last_entry() {
+        let stats = Stats::new(usize::MAX);
+        drop(stats.counters().start(1));
+        drop(stats.counters().start(SIZES * 3));
+        let sizes = stats.snapshot().sizes;
+        assert_eq!(sizes.len(), SIZES);
+        assert_eq!((sizes.first(), sizes.last()), (Some(&1), Some(&1)));
+    }
+
+    #[test]
+    fn two_workers_share_the_queue_gauge() {
+        let stats = Stats::new(1);
+        let (mut one, mut two) = (Queued::new(stats.counters()), Queued::new(stats.counters()));
+        one.show(5);
+        two.show(3);
+        one.show(1);
+        assert_eq!(stats.snapshot().queued, 4);
+        drop(one);
+        assert_eq!(stats.snapshot().queued, 3);
+        drop(two);
+        assert_eq!(stats.snapshot().queued, 0);
+    }
+}

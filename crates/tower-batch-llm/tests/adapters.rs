@@ -9,8 +9,8 @@ use std::sync::{
 
 use support::{call, call_all, find, ms, settle};
 use tokio::time::{Instant, sleep};
-use tower::{BoxError, Layer, limit::ConcurrencyLimitLayer, service_fn};
-use tower_batch_llm::{BatchLayer, PerItem, Window, error};
+use tower::{BoxError, Layer, Service, ServiceExt, limit::ConcurrencyLimitLayer, service_fn};
+use tower_batch_llm::{Batch, BatchLayer, Item, PerItem, Window, error};
 
 fn layer(max_items: usize) -> BatchLayer<u32, u32> {
     BatchLayer::new(max_items).window(Window::Fixed(ms(6)))
@@ -98,6 +98,41 @@ async fn single_calls_finish_over_an_inner_limit_of_one() {
     }
     assert_eq!(start.elapsed(), ms(64));
     assert_eq!(call(&service, 1).await.await.unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_may_be_a_stream_that_outlives_the_item() {
+    type Tokens = tokio::sync::mpsc::Receiver<u32>;
+    let layer = BatchLayer::<u32, Tokens>::new(2).window(Window::Fixed(ms(6)));
+    let service = layer.layer(service_fn(|batch: Batch<u32, Tokens>| async move {
+        let mut streams = Vec::new();
+        for Item { request, responder } in batch {
+            let (tokens, stream) = tokio::sync::mpsc::channel(1);
+            responder.send(Ok(stream));
+            streams.push((request, tokens));
+        }
+        for step in 0..3 {
+            sleep(ms(1)).await;
+            for (request, tokens) in &streams {
+                // Whoever dropped the stream is passed over.
+                let _ = tokens.send(request + step).await;
+            }
+        }
+        Ok::<_, BoxError>(())
+    }));
+    let mut callers = Vec::new();
+    for n in [10, 20] {
+        let call = service.clone().ready_oneshot().await.unwrap().call(n);
+        callers.push(call);
+    }
+    let mut kept = callers.pop().unwrap().await.unwrap();
+    drop(callers.pop().unwrap().await.unwrap());
+    let mut tokens = Vec::new();
+    while let Some(token) = kept.recv().await {
+        tokens.push(token);
+    }
+    assert_eq!(tokens, [20, 21, 22]);
+    assert_eq!(layer.stats().snapshot().abandoned, 0);
 }
 
 #[test]

@@ -186,6 +186,38 @@ fn the_death_of_the_worker_wakes_everybody_with_the_same_error() {
     }
 }
 
+/// A key that cannot be hashed when it is 3.
+#[derive(Clone, PartialEq, Eq)]
+struct Key(u32);
+
+impl std::hash::Hash for Key {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        assert_ne!(self.0, 3);
+        self.0.hash(state);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_killed_by_a_panic_wakes_everybody_with_the_same_error() {
+    let (mock, _handle): (Mock, _) = tower_test::mock::pair();
+    let service = layer(8).queue_capacity(2).group_by(|n| Key(*n)).layer(mock);
+    let mut queued = task::spawn(call(&service, 1).await);
+    let mut deadly = task::spawn(call(&service, 3).await);
+    let mut waiting = task::spawn(service.clone());
+    assert_pending!(poll_ready(&mut waiting));
+    assert_pending!(queued.poll());
+    settle().await;
+    assert!(queued.is_woken() && waiting.is_woken());
+    for error in [
+        assert_ready_err!(queued.poll()),
+        assert_ready_err!(deadly.poll()),
+        assert_ready_err!(poll_ready(&mut waiting)),
+        assert_ready_err!(poll_ready(&mut waiting)),
+    ] {
+        assert!(find::<error::Closed>(&error).is_some(), "{error}");
+    }
+}
+
 #[test]
 fn a_slot_reserved_before_the_worker_died_is_no_promise() {
     let runtime = tokio::runtime::Builder::new_current_thread()
