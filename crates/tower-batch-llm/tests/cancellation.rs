@@ -169,6 +169,21 @@ async fn a_call_that_spends_its_budget_in_every_poll_is_dropped_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancelled_item_is_seen_with_the_cooperative_budget_spent() {
+    let (run, mut seen) = tenfold(ms(0));
+    let service = layer(8).layer(batch_fn(run));
+    let mut early = call_all(&service, 0..3).await;
+    settle().await;
+    // The worker spends its whole budget on the arrivals, before it can hear of the leaver.
+    drop(early.remove(1));
+    let _late = call_all(&service, 3..300).await;
+    settle().await;
+    let mut sent = drain(&mut seen).into_iter().flat_map(|(_, n)| n);
+    assert!(sent.by_ref().take(8).eq([0, 2, 3, 4, 5, 6, 7, 8]));
+    assert!(sent.eq(9..297));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_leaving_item_does_not_cancel_the_call_of_the_others() {
     let (mock, mut handle): (Mock, _) = tower_test::mock::pair();
     let service = layer(2).layer(mock);

@@ -219,6 +219,28 @@ async fn a_worker_killed_by_a_panic_wakes_everybody_with_the_same_error() {
 }
 
 #[test]
+fn the_death_of_the_worker_wakes_those_who_wait_for_a_slot_that_others_hold() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let (mock, _handle): (Mock, _) = tower_test::mock::pair();
+    let service = runtime.block_on(async { layer(1).queue_capacity(1).layer(mock) });
+    let mut holder = task::spawn(service.clone());
+    assert_ready_ok!(poll_ready(&mut holder));
+    let mut waiters: Vec<_> = (0..3).map(|_| task::spawn(service.clone())).collect();
+    for waiter in &mut waiters {
+        assert_pending!(poll_ready(waiter));
+    }
+    drop(runtime);
+    for waiter in &mut waiters {
+        assert!(waiter.is_woken());
+        let error = assert_ready_err!(poll_ready(waiter));
+        assert!(find::<error::Closed>(&error).is_some());
+    }
+}
+
+#[test]
 fn a_slot_reserved_before_the_worker_died_is_no_promise() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
