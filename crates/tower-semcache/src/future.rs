@@ -51,7 +51,8 @@ pin_project! {
         Call {
             #[pin]
             call: Oneshot<S, Req>,
-            then: Option<Then<V>>,
+            commit: Option<Commit<V>>,
+            outcome: Outcome,
         },
         Done {
             response: Option<Result<H::Response, BoxError>>,
@@ -73,12 +74,6 @@ struct Search<S, Req, V, G> {
     miss: Miss<S, Req, V>,
     guard: Arc<G>,
     threshold: Threshold,
-}
-
-/// What to do with the answer of the inner service.
-enum Then<V> {
-    Record(Commit<V>),
-    Pass(Outcome),
 }
 
 // === impl Miss ===
@@ -122,14 +117,12 @@ where
                 response: Some(record.not_cached(&request)),
             };
         }
-        let then = if lookup.control.store {
-            Then::Record(Commit::new(cache, lookup, generation, vector))
-        } else {
-            Then::Pass(Outcome::Miss)
-        };
+        let stores = lookup.control.store;
+        let commit = stores.then(|| Commit::new(cache, lookup, generation, vector));
         Self::Call {
             call: Oneshot::new(inner, request),
-            then: Some(then),
+            commit,
+            outcome: Outcome::Miss,
         }
     }
 }
@@ -200,7 +193,8 @@ where
         Self {
             state: State::Call {
                 call,
-                then: Some(Then::Pass(outcome)),
+                commit: None,
+                outcome,
             },
             record,
         }
@@ -276,12 +270,15 @@ where
                     }
                     search.finish(vector.ok(), this.record)
                 }
-                StateProj::Call { call, then } => {
+                StateProj::Call {
+                    call,
+                    commit,
+                    outcome,
+                } => {
                     let response = ready!(call.poll(cx)).map_err(Into::into)?;
-                    let then = then.take().expect("not polled after completion");
-                    return Poll::Ready(Ok(match then {
-                        Then::Record(commit) => this.record.record(response, commit),
-                        Then::Pass(outcome) => this.record.pass(response, outcome),
+                    return Poll::Ready(Ok(match commit.take() {
+                        Some(commit) => this.record.record(response, commit),
+                        None => this.record.pass(response, *outcome),
                     }));
                 }
                 StateProj::Done { response } => {

@@ -136,7 +136,7 @@ impl Rig {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
         Self {
-            cache: Cache::<()>::builder()
+            cache: Cache::builder()
                 .max_entry_bytes(4_096)
                 .build()
                 .expect("valid"),

@@ -11,11 +11,13 @@ use common::{Ask, Backend, cache, policy};
 use tokio_test::{assert_pending, assert_ready, assert_ready_ok, task};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{BoxError, Layer, Service, ServiceBuilder, ServiceExt};
-use tower_semcache::{CacheLayer, Cloned, ProbeLayer};
+use tower_semcache::{CacheLayer, Cloned, Lookup, ProbeLayer};
 
 type Text = Result<String, BoxError>;
 
-fn layer() -> CacheLayer<fn(&Ask) -> Option<tower_semcache::Lookup>, Cloned, String> {
+type Policy = fn(&Ask) -> Option<Lookup>;
+
+fn layer() -> CacheLayer<Policy, Cloned, String> {
     CacheLayer::new(cache(), policy, Cloned)
 }
 

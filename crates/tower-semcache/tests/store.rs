@@ -11,7 +11,7 @@ use tokio::time::advance;
 use tower_semcache::{Cache, Lookup, Refusal};
 
 fn small(max_bytes: usize) -> Cache<String> {
-    Cache::<()>::builder()
+    Cache::builder()
         .max_bytes(max_bytes)
         .build()
         .expect("valid")
@@ -23,7 +23,7 @@ fn value(cache: &Cache<String>, lookup: &Lookup) -> Option<String> {
 
 #[test]
 fn settings_that_cannot_work_are_refused_with_a_reason() {
-    let builder = || Cache::<()>::builder();
+    let builder = || Cache::builder();
     let refused = [
         builder().max_bytes(0).build::<String>(),
         builder().max_entry_bytes(0).build(),
@@ -61,7 +61,7 @@ async fn a_life_is_counted_from_the_store_and_use_does_not_prolong_it() {
 
 #[tokio::test(start_paused = true)]
 async fn lives_are_per_entry_and_the_default_is_the_caches() {
-    let cache = Cache::<()>::builder()
+    let cache = Cache::builder()
         .ttl(Duration::from_secs(5))
         .build()
         .expect("valid");
@@ -114,7 +114,7 @@ fn a_tenant_never_sees_anothers_answer() {
 
 #[test]
 fn an_entry_over_the_bound_of_one_is_refused_and_disturbs_nobody() {
-    let cache = Cache::<()>::builder()
+    let cache = Cache::builder()
         .max_entry_bytes(4_096)
         .build()
         .expect("valid");
@@ -206,7 +206,7 @@ async fn a_caller_may_ask_for_a_younger_answer() {
 
 #[test]
 fn a_large_store_keeps_its_bound_from_many_threads() {
-    let cache: Cache<String> = Cache::<()>::builder()
+    let cache: Cache<String> = Cache::builder()
         .max_bytes(1 << 20)
         .max_entry_bytes(1 << 12)
         .build()

@@ -48,7 +48,7 @@ proptest! {
     fn every_entry_is_found_by_its_vector_and_nothing_else_is(
         steps in prop::collection::vec((0..12u8, 0..3usize, 0..20usize, 0..600usize), 1..120),
     ) {
-        let cache = Cache::<()>::builder().max_bytes(8_000).build().expect("valid");
+        let cache = Cache::builder().max_bytes(8_000).build().expect("valid");
         for (kind, scope_number, n, size) in steps {
             let key = lookup(scope_number, n);
             match kind {
@@ -72,7 +72,7 @@ proptest! {
 
 #[test]
 fn no_vector_outlives_its_entry_when_many_threads_store_and_purge() {
-    let builder = Cache::<()>::builder()
+    let builder = Cache::builder()
         .max_bytes(256 << 10)
         .max_entry_bytes(2 << 10);
     let cache: Cache<String> = builder.build().expect("valid");
@@ -104,7 +104,7 @@ fn no_vector_outlives_its_entry_when_many_threads_store_and_purge() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_expired_is_not_found_by_its_vector_and_leaves_the_index() {
-    let cache = Cache::<()>::builder()
+    let cache = Cache::builder()
         .ttl(Duration::from_secs(5))
         .build()
         .expect("valid");

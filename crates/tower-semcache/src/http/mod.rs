@@ -4,6 +4,52 @@
 //! there before whoever reads the body learns of its end. What is stored is one [`Answer`]:
 //! status, end-to-end headers and one piece of contiguous bytes.
 //!
+//! ```
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_body_util::{BodyExt, Full};
+//! use tower::{BoxError, Layer, ServiceExt, service_fn};
+//! use tower_semcache::http::{Answer, HttpRecord};
+//! use tower_semcache::{Cache, CacheLayer, Control, Lookup, Secret};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! let secret = Secret::random();
+//! let policy = move |request: &Request<()>| {
+//!     let path = Bytes::copy_from_slice(request.uri().path().as_bytes());
+//!     let lookup = Lookup::new(&secret, secret.scope(&[]), path);
+//!     Some(lookup.control(Control::from_headers(request.headers())))
+//! };
+//! let cache: Cache<Answer> = Cache::builder().build()?;
+//! let service = CacheLayer::new(cache, policy, HttpRecord::new("example"))
+//!     .layer(service_fn(|_: Request<()>| async {
+//!         Ok::<_, BoxError>(Response::new(Full::new(Bytes::from("hello"))))
+//!     }));
+//!
+//! let first = service.clone().oneshot(Request::new(())).await?;
+//! assert_eq!(first.headers()["cache-status"], "example; fwd=miss");
+//! first.into_body().collect().await?;
+//! let second = service.oneshot(Request::new(())).await?;
+//! assert_eq!(second.headers()["cache-status"], "example; hit; detail=exact");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Which answers are whole, and which form the caller gets, are closures or types of yours:
+//!
+//! ```
+//! use tower_semcache::http::{Answer, Asked, HttpRecord};
+//!
+//! let record = HttpRecord::new("example")
+//!     .complete(|answer: &Answer| answer.status() == 200 && answer.body().ends_with(b"}"))
+//!     .transcode(|stored: &Answer, asked: &Asked<'_>| {
+//!         // Only the form it came in.
+//!         (asked.headers.get("accept") == stored.headers().get("content-type"))
+//!             .then(|| stored.clone())
+//!     });
+//! # drop(record);
+//! ```
+//!
 //! # What is stored
 //!
 //! A response whose body came to a clean end, of the length its `Content-Length` promises, within

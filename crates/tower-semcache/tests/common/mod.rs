@@ -3,7 +3,8 @@
     dead_code,
     unreachable_pub,
     clippy::allow_attributes,
-    reason = "each test uses a part"
+    clippy::indexing_slicing,
+    reason = "each test uses a part, and a test may panic"
 )]
 
 use std::convert::Infallible;
@@ -44,7 +45,7 @@ pub fn control(change: impl FnOnce(&mut Control)) -> Control {
 }
 
 pub fn cache() -> Cache<String> {
-    Cache::<()>::builder().build().expect("defaults are valid")
+    Cache::builder().build().expect("defaults are valid")
 }
 
 /// The request of plain tests: a look-up, or none, which bypasses.
