@@ -1,0 +1,93 @@
+//! The response body.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use hyper::body::Incoming;
+use pin_project_lite::pin_project;
+use tower::BoxError;
+
+use super::classify;
+use super::limits::Clock;
+use crate::error::{Error, Kind};
+
+pin_project! {
+    /// The body of an upstream's response, under its time limits.
+    ///
+    /// Frames are passed on as they come, trailers too. It ends cleanly only where the upstream's body does: one that is cut
+    /// off is an [`Error`] of the kind [`Cut`](Kind::Cut). After an error the upstream is let go and the body is at its end.
+    #[derive(Debug)]
+    pub struct Body<B = Incoming> {
+        #[pin]
+        inner: Option<B>,
+        clock: Clock,
+        upstream: Arc<str>,
+    }
+}
+
+// === impl Body ===
+
+impl<B> Body<B> {
+    pub(super) fn new(inner: B, mut clock: Clock, upstream: Arc<str>) -> Self {
+        clock.head();
+        Self {
+            inner: Some(inner),
+            clock,
+            upstream,
+        }
+    }
+}
+
+impl<B> HttpBody for Body<B>
+where
+    B: HttpBody<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        let mut this = self.project();
+        let Some(inner) = this.inner.as_mut().as_pin_mut() else {
+            return Poll::Ready(None);
+        };
+        let error = match inner.poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                if !this.clock.is_over() {
+                    this.clock.frame();
+                    return Poll::Ready(Some(Ok(frame)));
+                }
+                late(Kind::TotalTimeout, this.clock, this.upstream)
+            }
+            Poll::Ready(Some(Err(error))) => classify::body(error.into(), this.upstream),
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Pending => match this.clock.poll_late(cx) {
+                Poll::Ready(kind) => late(kind, this.clock, this.upstream),
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        // The upstream is let go now, not when the caller gets to dropping this.
+        this.inner.set(None);
+        Poll::Ready(Some(Err(error)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner
+            .as_ref()
+            .map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+pub(super) fn late(kind: Kind, clock: &Clock, upstream: &Arc<str>) -> Error {
+    Error::new(kind, upstream.clone()).with_limit(clock.limits().of(kind))
+}

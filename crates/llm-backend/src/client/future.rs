@@ -1,0 +1,78 @@
+//! The response future.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::Response;
+use pin_project_lite::pin_project;
+use tower::BoxError;
+
+use super::body::{Body, late};
+use super::limits::Clock;
+use super::{classify, headers};
+use crate::error::Error;
+
+pin_project! {
+    /// The response to come, under its time limits.
+    ///
+    /// Dropping it drops the client's own future, which closes the connection.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ResponseFuture<F> {
+        #[pin]
+        inner: F,
+        // Taken by the body.
+        call: Option<Call>,
+    }
+}
+
+#[derive(Debug)]
+struct Call {
+    clock: Clock,
+    upstream: Arc<str>,
+}
+
+// === impl ResponseFuture ===
+
+impl<F> ResponseFuture<F> {
+    pub(super) fn new(inner: F, clock: Clock, upstream: Arc<str>) -> Self {
+        Self {
+            inner,
+            call: Some(Call { clock, upstream }),
+        }
+    }
+}
+
+impl<F, B, E> Future for ResponseFuture<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+    E: Into<BoxError>,
+{
+    type Output = Result<Response<Body<B>>, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let polled = this.inner.poll(cx);
+        let call = this
+            .call
+            .as_mut()
+            .expect("a future is not polled after it is done");
+        match polled {
+            Poll::Pending => call.clock.poll_late(cx).map(|kind| {
+                let Call { clock, upstream } = call;
+                Err(late(kind, clock, upstream))
+            }),
+            Poll::Ready(Err(error)) => {
+                Poll::Ready(Err(classify::head(error.into(), &call.upstream)))
+            }
+            Poll::Ready(Ok(response)) => {
+                let call = this.call.take().expect("it was there a moment ago");
+                let (mut parts, body) = response.into_parts();
+                headers::drop_hop_by_hop(&mut parts.headers);
+                let body = Body::new(body, call.clock, call.upstream);
+                Poll::Ready(Ok(Response::from_parts(parts, body)))
+            }
+        }
+    }
+}
