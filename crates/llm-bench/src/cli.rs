@@ -19,7 +19,12 @@ use std::path::PathBuf;
 ///
 /// Everything stays on loopback, on free ports. The exit code is 1 when a --check fails, 2 when a test could not be run.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "llm-bench", bin_name = "cargo xtask bench", version, max_term_width = 110)]
+#[command(
+    name = "llm-bench",
+    bin_name = "cargo xtask bench",
+    version,
+    max_term_width = 110
+)]
 pub struct Cli {
     /// Which experiment to run
     #[arg(long)]
@@ -96,7 +101,11 @@ impl Cli {
     /// Runs of the whole experiment.
     #[must_use]
     pub fn runs(&self) -> u32 {
-        self.runs.unwrap_or(if self.scenario == Name::Followers { 5 } else { 20 })
+        self.runs.unwrap_or(if self.scenario == Name::Followers {
+            5
+        } else {
+            20
+        })
     }
 
     /// Where the figures go, if anywhere.
@@ -126,15 +135,27 @@ mod tests {
 
     #[test]
     fn a_check_leaves_the_results_alone_unless_told_where_to_write() {
-        assert_eq!(parse("--scenario reference").out(), Some("results/loadtest.json".into()));
+        assert_eq!(
+            parse("--scenario reference").out(),
+            Some("results/loadtest.json".into())
+        );
         assert_eq!(parse("--scenario reference --check").out(), None);
-        assert_eq!(parse("--scenario herd --check --out a.json").out(), Some("a.json".into()));
+        assert_eq!(
+            parse("--scenario herd --check --out a.json").out(),
+            Some("a.json".into())
+        );
     }
 
     #[test]
     fn the_command_names_all_that_changes_the_figures() {
         let cli = parse("--scenario overhead --rounds 3 --check");
-        assert_eq!(cli.again(), "cargo xtask bench --scenario overhead --requests 6000 --rounds 3");
-        assert_eq!(parse("--scenario reference").again(), "cargo xtask bench --scenario reference --runs 20");
+        assert_eq!(
+            cli.again(),
+            "cargo xtask bench --scenario overhead --requests 6000 --rounds 3"
+        );
+        assert_eq!(
+            parse("--scenario reference").again(),
+            "cargo xtask bench --scenario reference --runs 20"
+        );
     }
 }

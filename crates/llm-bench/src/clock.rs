@@ -1,18 +1,17 @@
 //! When something happened, in real time.
 //!
 //! Load tests over sockets measure the world outside of this process, so their clock can never be paused.
+#![expect(clippy::disallowed_types, reason = "real sockets answer in real time")]
 
 use std::time::Duration;
 
 /// A moment.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-#[expect(clippy::disallowed_types, reason = "real sockets answer in real time")]
 pub struct Stamp(std::time::Instant);
 
 impl Stamp {
     /// Now.
     #[must_use]
-    #[expect(clippy::disallowed_types, reason = "real sockets answer in real time")]
     pub fn now() -> Self {
         Self(std::time::Instant::now())
     }

@@ -17,7 +17,10 @@ impl Cursor {
     /// Over the requests `0..total`.
     #[must_use]
     pub fn new(total: usize) -> Self {
-        Self { next: Arc::default(), total }
+        Self {
+            next: Arc::default(),
+            total,
+        }
     }
 
     /// Takes the next request's number; none when all have been taken.
@@ -43,7 +46,10 @@ mod tests {
                     scope.spawn(move || std::iter::from_fn(|| cursor.take()).collect::<Vec<_>>())
                 })
                 .collect();
-            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+            workers
+                .into_iter()
+                .flat_map(|worker| worker.join().unwrap())
+                .collect()
         });
         taken.sort_unstable();
         assert_eq!(taken, (0..1000).collect::<Vec<_>>());

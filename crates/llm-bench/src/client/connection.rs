@@ -18,7 +18,11 @@ impl Connection {
     /// # Errors
     /// The connection cannot be had.
     pub async fn open(server: SocketAddr, source: Option<IpAddr>) -> Result<Self, Error> {
-        let socket = if server.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        let socket = if server.is_ipv4() {
+            TcpSocket::new_v4()?
+        } else {
+            TcpSocket::new_v6()?
+        };
         if let Some(source) = source {
             socket.bind(SocketAddr::new(source, 0))?;
         }
@@ -32,7 +36,11 @@ impl Connection {
     ///
     /// # Errors
     /// The socket fails, the answer is cut or no HTTP/1.1. What has arrived is in `recording`. The connection is of no more use.
-    pub async fn exchange(&mut self, request: &[u8], recording: &mut Recording) -> Result<(), Error> {
+    pub async fn exchange(
+        &mut self,
+        request: &[u8],
+        recording: &mut Recording,
+    ) -> Result<(), Error> {
         recording.start(Stamp::now());
         self.stream.write_all(request).await?;
         loop {

@@ -40,7 +40,11 @@ impl Sources {
 ///
 /// # Errors
 /// The first that cannot be had.
-pub async fn open_many(server: SocketAddr, count: usize, sources: Sources) -> Result<Vec<Connection>, Error> {
+pub async fn open_many(
+    server: SocketAddr,
+    count: usize,
+    sources: Sources,
+) -> Result<Vec<Connection>, Error> {
     let permits = Arc::new(Semaphore::new(STEP));
     let mut opening = JoinSet::new();
     for number in 0..count {
@@ -64,8 +68,20 @@ mod tests {
     #[test]
     fn connections_are_spread_over_loopback_addresses() {
         let sources = Sources::Spread { subnet: 7, each: 2 };
-        let addresses: Vec<String> = (0..5).filter_map(|n| sources.of(n)).map(|a| a.to_string()).collect();
-        assert_eq!(addresses, ["127.0.7.2", "127.0.7.2", "127.0.7.3", "127.0.7.3", "127.0.7.4"]);
+        let addresses: Vec<String> = (0..5)
+            .filter_map(|n| sources.of(n))
+            .map(|a| a.to_string())
+            .collect();
+        assert_eq!(
+            addresses,
+            [
+                "127.0.7.2",
+                "127.0.7.2",
+                "127.0.7.3",
+                "127.0.7.3",
+                "127.0.7.4"
+            ]
+        );
         assert_eq!(Sources::Any.of(0), None);
     }
 }

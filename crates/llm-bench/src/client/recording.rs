@@ -56,24 +56,40 @@ impl Recording {
     /// Notes that a read of `length` bytes ended at `at`. True at the end of the answer.
     pub(super) fn arrived(&mut self, length: usize, at: Stamp) -> Result<bool, Error> {
         if length == 0 {
-            let is_end = self.progress.as_ref().is_some_and(|head| head.framing.ends_at_close());
-            return if is_end { Ok(true) } else { Err(Error::Cut(self.raw.len())) };
+            let is_end = self
+                .progress
+                .as_ref()
+                .is_some_and(|head| head.framing.ends_at_close());
+            return if is_end {
+                Ok(true)
+            } else {
+                Err(Error::Cut(self.raw.len()))
+            };
         }
-        self.pieces.push(Timed { at, what: self.raw.len() });
+        self.pieces.push(Timed {
+            at,
+            what: self.raw.len(),
+        });
         if self.raw.len() > LIMIT {
             return Err(Error::TooLarge(LIMIT));
         }
         if self.progress.is_none() {
-            let Some(head) = ResponseHead::parse(&self.raw)? else { return Ok(false) };
+            let Some(head) = ResponseHead::parse(&self.raw)? else {
+                return Ok(false);
+            };
             self.seen = head.length;
             self.head = Some(head.clone());
             self.progress = Some(head);
         }
-        let Some(head) = &mut self.progress else { return Ok(false) };
+        let Some(head) = &mut self.progress else {
+            return Ok(false);
+        };
         if head.framing.is_empty() {
             return Ok(true);
         }
-        let progress = head.framing.read(self.raw.get(self.seen..).unwrap_or_default(), |_| {})?;
+        let progress = head
+            .framing
+            .read(self.raw.get(self.seen..).unwrap_or_default(), |_| {})?;
         self.seen += progress.used;
         Ok(progress.ended)
     }
@@ -95,7 +111,10 @@ impl Recording {
     /// # Errors
     /// Nothing has arrived.
     pub fn first(&self) -> Result<Stamp, Error> {
-        self.pieces.first().map(|piece| piece.at).ok_or(Error::Nothing)
+        self.pieces
+            .first()
+            .map(|piece| piece.at)
+            .ok_or(Error::Nothing)
     }
 
     /// When the last byte of the answer arrived.
@@ -103,7 +122,10 @@ impl Recording {
     /// # Errors
     /// Nothing has arrived.
     pub fn ended(&self) -> Result<Stamp, Error> {
-        self.pieces.last().map(|piece| piece.at).ok_or(Error::Nothing)
+        self.pieces
+            .last()
+            .map(|piece| piece.at)
+            .ok_or(Error::Nothing)
     }
 
     /// The status code; 0 without an answer.
@@ -121,7 +143,8 @@ impl Recording {
     /// Where the answer came from, by its own words.
     #[must_use]
     pub fn source(&self) -> Source {
-        self.header("cache-status").map_or(Source::Unsaid, Source::of)
+        self.header("cache-status")
+            .map_or(Source::Unsaid, Source::of)
     }
 
     /// The content, without its framing.
@@ -148,7 +171,10 @@ impl Recording {
         self.content(|at, piece| {
             let mut piece = Bytes::copy_from_slice(piece);
             while let Ok(Some(event)) = decoder.decode(&mut piece) {
-                events.push(Timed { at, what: event.data });
+                events.push(Timed {
+                    at,
+                    what: event.data,
+                });
             }
         });
         events
@@ -192,34 +218,63 @@ mod tests {
 
     #[test]
     fn an_answer_of_known_length_is_read_from_any_pieces() {
-        let (recording, ended) = record(&["HTTP/1.1 200 OK\r\ncontent-", "length: 4\r\n\r\n", "ab", "cd"]).unwrap();
+        let (recording, ended) = record(&[
+            "HTTP/1.1 200 OK\r\ncontent-",
+            "length: 4\r\n\r\n",
+            "ab",
+            "cd",
+        ])
+        .unwrap();
         assert!(ended);
-        assert_eq!((recording.status(), recording.body()), (200, Bytes::from_static(b"abcd")));
+        assert_eq!(
+            (recording.status(), recording.body()),
+            (200, Bytes::from_static(b"abcd"))
+        );
         assert_eq!(recording.first_content(), Some(recording.pieces[2].at));
     }
 
     #[test]
     fn an_event_is_stamped_when_its_last_byte_arrived() {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-        let (recording, ended) =
-            record(&[head, "9\r\ndata: 1\n\n\r\n7\r\ndata: 2\r\n", "2\r\n\n\n\r\n", "0\r\n\r\n"]).unwrap();
+        let (recording, ended) = record(&[
+            head,
+            "9\r\ndata: 1\n\n\r\n7\r\ndata: 2\r\n",
+            "2\r\n\n\n\r\n",
+            "0\r\n\r\n",
+        ])
+        .unwrap();
         assert!(ended);
         let events = recording.events();
-        assert_eq!(events.iter().map(|event| &event.what[..]).collect::<Vec<_>>(), [b"1", b"2"]);
-        assert_eq!(events.iter().map(|event| event.at).collect::<Vec<_>>(), [recording.pieces[1].at, recording.pieces[2].at]);
+        assert_eq!(
+            events
+                .iter()
+                .map(|event| &event.what[..])
+                .collect::<Vec<_>>(),
+            [b"1", b"2"]
+        );
+        assert_eq!(
+            events.iter().map(|event| event.at).collect::<Vec<_>>(),
+            [recording.pieces[1].at, recording.pieces[2].at]
+        );
     }
 
     #[test]
     fn an_answer_without_content_ends_with_its_head() {
         let (recording, ended) = record(&["HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"]).unwrap();
         assert!(ended);
-        assert_eq!((recording.body().len(), recording.first_content()), (0, None));
+        assert_eq!(
+            (recording.body().len(), recording.first_content()),
+            (0, None)
+        );
     }
 
     #[test]
     fn a_close_before_the_end_is_a_cut() {
         let cut = record(&["HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab", ""]);
         assert!(matches!(cut, Err(Error::Cut(40))), "{cut:?}");
-        assert!(record(&["HTTP/1.1 200 OK\r\n\r\nab", ""]).unwrap().1, "without a length, the close is the end");
+        assert!(
+            record(&["HTTP/1.1 200 OK\r\n\r\nab", ""]).unwrap().1,
+            "without a length, the close is the end"
+        );
     }
 }

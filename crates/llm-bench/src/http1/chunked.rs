@@ -12,15 +12,24 @@ pub struct Chunks {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
     /// In a chunk's size, with what has been read of it.
-    Size { so_far: u64, digits: u8 },
+    Size {
+        so_far: u64,
+        digits: u8,
+    },
     /// After a chunk's size, before the end of the line.
-    Extension { size: u64 },
+    Extension {
+        size: u64,
+    },
     /// In a chunk's content.
-    Content { left: u64 },
+    Content {
+        left: u64,
+    },
     /// After a chunk's content, before the end of the line.
     ContentEnd,
     /// In a line of trailers; an empty one is the end.
-    Trailer { empty: bool },
+    Trailer {
+        empty: bool,
+    },
     Ended,
 }
 
@@ -30,10 +39,17 @@ impl Default for Chunks {
     }
 }
 
-const SIZE: State = State::Size { so_far: 0, digits: 0 };
+const SIZE: State = State::Size {
+    so_far: 0,
+    digits: 0,
+};
 
 impl Chunks {
-    pub(super) fn read(&mut self, bytes: &[u8], mut content: impl FnMut(&[u8])) -> Result<Progress, Malformed> {
+    pub(super) fn read(
+        &mut self,
+        bytes: &[u8],
+        mut content: impl FnMut(&[u8]),
+    ) -> Result<Progress, Malformed> {
         let mut at = 0;
         while self.state != State::Ended {
             let rest = bytes.get(at..).unwrap_or_default();
@@ -64,17 +80,31 @@ impl Chunks {
                 }
             };
         }
-        Ok(Progress { used: at, ended: self.state == State::Ended })
+        Ok(Progress {
+            used: at,
+            ended: self.state == State::Ended,
+        })
     }
 
     fn step(&mut self, byte: u8) -> Result<(), Malformed> {
         self.state = match (self.state, byte) {
-            (State::Size { so_far, digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') if digits < 16 => {
+            (State::Size { so_far, digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
+                if digits < 16 =>
+            {
                 let digit = char::from(byte).to_digit(16).map_or(0, u64::from);
-                State::Size { so_far: so_far << 4 | digit, digits: digits + 1 }
+                State::Size {
+                    so_far: so_far << 4 | digit,
+                    digits: digits + 1,
+                }
             }
             // The line feed is left for the next state to find.
-            (State::Size { so_far, digits: 1.. }, b'\r' | b';' | b' ' | b'\t') => State::Extension { size: so_far },
+            (
+                State::Size {
+                    so_far,
+                    digits: 1..,
+                },
+                b'\r' | b';' | b' ' | b'\t',
+            ) => State::Extension { size: so_far },
             (State::ContentEnd, b'\r') => State::ContentEnd,
             (State::ContentEnd, b'\n') => SIZE,
             (State::Trailer { empty: true }, b'\n') => State::Ended,
@@ -98,7 +128,9 @@ mod tests {
         cuts.sort_unstable();
         let (mut chunks, mut body, mut used, mut ended) = (Chunks::default(), Vec::new(), 0, false);
         for pair in cuts.windows(2) {
-            let progress = chunks.read(&bytes[pair[0]..pair[1]], |piece| body.extend_from_slice(piece))?;
+            let progress = chunks.read(&bytes[pair[0]..pair[1]], |piece| {
+                body.extend_from_slice(piece);
+            })?;
             used += progress.used;
             ended = progress.ended;
         }
@@ -108,22 +140,37 @@ mod tests {
     #[test]
     fn sizes_extensions_and_trailers_are_no_content() {
         let bytes = b"4;name=value\r\nabcd\r\nA\r\n0123456789\r\n0\r\nx: y\r\n\r\n";
-        assert_eq!(read_cut(bytes, &[]).unwrap(), (b"abcd0123456789".to_vec(), bytes.len(), true));
+        assert_eq!(
+            read_cut(bytes, &[]).unwrap(),
+            (b"abcd0123456789".to_vec(), bytes.len(), true)
+        );
     }
 
     #[test]
     fn what_follows_the_end_is_left() {
-        assert_eq!(read_cut(b"0\r\n\r\nHTTP/1.1", &[]).unwrap(), (Vec::new(), 5, true));
+        assert_eq!(
+            read_cut(b"0\r\n\r\nHTTP/1.1", &[]).unwrap(),
+            (Vec::new(), 5, true)
+        );
     }
 
     #[test]
     fn a_body_without_its_last_chunk_has_not_ended() {
-        assert_eq!(read_cut(b"1\r\na\r\n", &[]).unwrap(), (b"a".to_vec(), 6, false));
+        assert_eq!(
+            read_cut(b"1\r\na\r\n", &[]).unwrap(),
+            (b"a".to_vec(), 6, false)
+        );
     }
 
     #[test]
     fn what_is_not_a_chunk_is_refused() {
-        for bytes in [&b"x\r\n"[..], b"\r\n", b"1\r\nab", b"11111111111111111\r\n", b"-1\r\n"] {
+        for bytes in [
+            &b"x\r\n"[..],
+            b"\r\n",
+            b"1\r\nab",
+            b"11111111111111111\r\n",
+            b"-1\r\n",
+        ] {
             assert!(read_cut(bytes, &[]).is_err(), "{bytes:?}");
         }
     }

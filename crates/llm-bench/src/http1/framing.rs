@@ -38,9 +38,15 @@ impl Framing {
                 false => Err(Malformed::new("a transfer coding other than chunked")),
             };
         }
-        let Some(length) = find(fields, "content-length") else { return Ok(None) };
-        let length = std::str::from_utf8(length).ok().and_then(|text| text.parse().ok());
-        length.map(|length| Some(Self::Length(length))).ok_or(Malformed::new("content-length is not a number"))
+        let Some(length) = find(fields, "content-length") else {
+            return Ok(None);
+        };
+        let length = std::str::from_utf8(length)
+            .ok()
+            .and_then(|text| text.parse().ok());
+        length
+            .map(|length| Some(Self::Length(length)))
+            .ok_or(Malformed::new("content-length is not a number"))
     }
 
     /// Whether there is no (more) body.
@@ -59,18 +65,30 @@ impl Framing {
     ///
     /// # Errors
     /// The bytes are not a chunked body.
-    pub fn read(&mut self, bytes: &[u8], mut content: impl FnMut(&[u8])) -> Result<Progress, Malformed> {
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        mut content: impl FnMut(&[u8]),
+    ) -> Result<Progress, Malformed> {
         match self {
             Self::Length(left) => {
-                let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                let used = usize::try_from(*left)
+                    .unwrap_or(usize::MAX)
+                    .min(bytes.len());
                 *left -= used as u64;
                 content(bytes.get(..used).unwrap_or_default());
-                Ok(Progress { used, ended: *left == 0 })
+                Ok(Progress {
+                    used,
+                    ended: *left == 0,
+                })
             }
             Self::Chunked(chunks) => chunks.read(bytes, content),
             Self::UntilClose => {
                 content(bytes);
-                Ok(Progress { used: bytes.len(), ended: false })
+                Ok(Progress {
+                    used: bytes.len(),
+                    ended: false,
+                })
             }
         }
     }
@@ -83,16 +101,36 @@ mod tests {
     #[test]
     fn a_body_of_known_length_ends_there_and_leaves_the_rest() {
         let mut framing = Framing::of_length(5);
-        let mut body = Vec::new();
-        assert_eq!(framing.read(b"ab", |piece| body.extend(piece)).unwrap(), Progress { used: 2, ended: false });
-        assert_eq!(framing.read(b"cdeHTTP", |piece| body.extend(piece)).unwrap(), Progress { used: 3, ended: true });
+        let mut body: Vec<u8> = Vec::new();
+        assert_eq!(
+            framing.read(b"ab", |piece| body.extend(piece)).unwrap(),
+            Progress {
+                used: 2,
+                ended: false
+            }
+        );
+        assert_eq!(
+            framing
+                .read(b"cdeHTTP", |piece| body.extend(piece))
+                .unwrap(),
+            Progress {
+                used: 3,
+                ended: true
+            }
+        );
         assert_eq!(body, b"abcde");
     }
 
     #[test]
     fn a_body_until_close_takes_everything() {
         let mut framing = Framing::UntilClose;
-        assert_eq!(framing.read(b"abc", |_| {}).unwrap(), Progress { used: 3, ended: false });
+        assert_eq!(
+            framing.read(b"abc", |_| {}).unwrap(),
+            Progress {
+                used: 3,
+                ended: false
+            }
+        );
         assert!(framing.ends_at_close());
     }
 }

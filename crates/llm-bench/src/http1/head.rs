@@ -25,14 +25,20 @@ impl ResponseHead {
     pub fn parse(bytes: &[u8]) -> Result<Option<Self>, Malformed> {
         let mut fields = [EMPTY_HEADER; FIELDS];
         let mut response = httparse::Response::new(&mut fields);
-        let Status::Complete(length) = response.parse(bytes)? else { return Ok(None) };
+        let Status::Complete(length) = response.parse(bytes)? else {
+            return Ok(None);
+        };
         let status = response.code.ok_or(Malformed::new("no status"))?;
         let framing = match status {
             100..200 => return Err(Malformed::new("an interim response that nobody asked for")),
             204 | 304 => Framing::of_length(0),
             _ => Framing::of(response.headers)?.unwrap_or(Framing::UntilClose),
         };
-        Ok(Some(Self { status, length, framing }))
+        Ok(Some(Self {
+            status,
+            length,
+            framing,
+        }))
     }
 }
 
@@ -53,7 +59,9 @@ impl RequestHead {
     pub fn parse(bytes: &[u8]) -> Result<Option<Self>, Malformed> {
         let mut fields = [EMPTY_HEADER; FIELDS];
         let mut request = httparse::Request::new(&mut fields);
-        let Status::Complete(length) = request.parse(bytes)? else { return Ok(None) };
+        let Status::Complete(length) = request.parse(bytes)? else {
+            return Ok(None);
+        };
         let framing = Framing::of(request.headers)?.unwrap_or(Framing::of_length(0));
         Ok(Some(Self { length, framing }))
     }
@@ -69,7 +77,10 @@ pub fn header<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
 }
 
 pub(super) fn find<'a>(fields: &[Header<'a>], name: &str) -> Option<&'a [u8]> {
-    fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
+    fields
+        .iter()
+        .find(|field| field.name.eq_ignore_ascii_case(name))
+        .map(|field| field.value)
 }
 
 #[cfg(test)]
@@ -81,7 +92,10 @@ mod tests {
     #[test]
     fn a_head_is_read_once_it_is_whole() {
         for end in 0..HEAD.len() - 3 {
-            assert!(ResponseHead::parse(&HEAD[..end]).unwrap().is_none(), "{end}");
+            assert!(
+                ResponseHead::parse(&HEAD[..end]).unwrap().is_none(),
+                "{end}"
+            );
         }
         let head = ResponseHead::parse(HEAD).unwrap().unwrap();
         assert_eq!((head.status, head.length), (200, HEAD.len() - 3));
@@ -95,7 +109,9 @@ mod tests {
 
     #[test]
     fn a_request_without_a_length_has_no_body() {
-        let head = RequestHead::parse(b"GET / HTTP/1.1\r\n\r\n").unwrap().unwrap();
+        let head = RequestHead::parse(b"GET / HTTP/1.1\r\n\r\n")
+            .unwrap()
+            .unwrap();
         assert!(head.framing.is_empty());
     }
 

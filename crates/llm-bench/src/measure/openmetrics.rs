@@ -23,15 +23,21 @@ impl<'a> Sample<'a> {
 
 /// All samples in `text`; what is no sample is skipped.
 pub fn samples(text: &str) -> impl Iterator<Item = Sample<'_>> {
-    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
-        let (series, value) = line.rsplit_once(' ')?;
-        let value = value.parse().ok()?;
-        let (name, labels) = match series.split_once('{') {
-            Some((name, labels)) => (name, labels.strip_suffix('}')?),
-            None => (series, ""),
-        };
-        Some(Sample { name, labels, value })
-    })
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            let (series, value) = line.rsplit_once(' ')?;
+            let value = value.parse().ok()?;
+            let (name, labels) = match series.split_once('{') {
+                Some((name, labels)) => (name, labels.strip_suffix('}')?),
+                None => (series, ""),
+            };
+            Some(Sample {
+                name,
+                labels,
+                value,
+            })
+        })
 }
 
 #[cfg(test)]
@@ -40,10 +46,17 @@ mod tests {
 
     #[test]
     fn samples_are_read_with_and_without_labels() {
-        let text = "# HELP x y\n# TYPE b counter\nb_total{items=\"8\",kind=\"a\"} 2\nflights 0\n# EOF\n";
+        let text =
+            "# HELP x y\n# TYPE b counter\nb_total{items=\"8\",kind=\"a\"} 2\nflights 0\n# EOF\n";
         let samples: Vec<_> = samples(text).collect();
         assert_eq!(samples.len(), 2);
-        assert_eq!((samples[0].name, samples[0].label("items"), samples[0].value), ("b_total", Some("8"), 2.0));
-        assert_eq!((samples[1].name, samples[1].label("items"), samples[1].value), ("flights", None, 0.0));
+        assert_eq!(
+            (samples[0].name, samples[0].label("items"), samples[0].value),
+            ("b_total", Some("8"), 2.0)
+        );
+        assert_eq!(
+            (samples[1].name, samples[1].label("items"), samples[1].value),
+            ("flights", None, 0.0)
+        );
     }
 }

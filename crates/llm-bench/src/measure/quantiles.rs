@@ -16,7 +16,9 @@ impl Sorted {
     /// type 7, the default of NumPy and R). NaN without values.
     #[must_use]
     pub fn quantile(&self, q: f64) -> f64 {
-        let Some(last) = self.0.len().checked_sub(1) else { return f64::NAN };
+        let Some(last) = self.0.len().checked_sub(1) else {
+            return f64::NAN;
+        };
         let position = q.clamp(0.0, 1.0) * last as f64;
         let (below, above) = (position.floor(), position.ceil());
         let at = |index: f64| self.0.get(index as usize).copied().unwrap_or(f64::NAN);

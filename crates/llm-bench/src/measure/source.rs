@@ -23,7 +23,9 @@ impl Source {
     /// Reads the value of the field: of a list, its last member, the cache nearest to the caller.
     #[must_use]
     pub fn of(value: &[u8]) -> Self {
-        let Ok(value) = std::str::from_utf8(value) else { return Self::Unsaid };
+        let Ok(value) = std::str::from_utf8(value) else {
+            return Self::Unsaid;
+        };
         let nearest = value.rsplit(',').next().unwrap_or_default();
         let mut source = Self::Unsaid;
         for parameter in nearest.split(';').skip(1).map(str::trim) {
@@ -82,7 +84,10 @@ mod tests {
     fn each_wording_says_where_the_answer_came_from() {
         for (value, source) in [
             ("llm-front; hit; detail=exact", Source::Hit),
-            ("llm-front; hit; detail=\"semantic; sim=0.934\"", Source::Hit),
+            (
+                "llm-front; hit; detail=\"semantic; sim=0.934\"",
+                Source::Hit,
+            ),
             ("llm-front; fwd=miss", Source::Generation),
             ("llm-front; fwd=uri-miss; stored", Source::Generation),
             ("llm-front; fwd=miss; collapsed", Source::Coalesced),
@@ -97,7 +102,16 @@ mod tests {
 
     #[test]
     fn a_tally_counts_each_source() {
-        let tally: Tally = [Source::Hit, Source::Hit, Source::Coalesced].into_iter().collect();
-        assert_eq!(tally, Tally { hits: 2, coalesced: 1, ..Tally::default() });
+        let tally: Tally = [Source::Hit, Source::Hit, Source::Coalesced]
+            .into_iter()
+            .collect();
+        assert_eq!(
+            tally,
+            Tally {
+                hits: 2,
+                coalesced: 1,
+                ..Tally::default()
+            }
+        );
     }
 }

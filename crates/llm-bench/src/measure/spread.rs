@@ -20,7 +20,11 @@ impl Spread {
     #[must_use]
     pub fn of(rounds: impl IntoIterator<Item = f64>) -> Self {
         let sorted: Sorted = rounds.into_iter().collect();
-        Self { median: sorted.median(), least: sorted.least(), most: sorted.most() }
+        Self {
+            median: sorted.median(),
+            least: sorted.least(),
+            most: sorted.most(),
+        }
     }
 
     /// Of the ratio of two figures, taken round by round: what slows a whole round down cancels out.
@@ -34,7 +38,11 @@ impl fmt::Display for Spread {
     /// `median (least–most)`, with the formatter's precision.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(2);
-        let Self { median, least, most } = self;
+        let Self {
+            median,
+            least,
+            most,
+        } = self;
         write!(f, "{median:.digits$} ({least:.digits$}–{most:.digits$})")
     }
 }
@@ -47,7 +55,14 @@ mod tests {
     fn a_ratio_is_taken_round_by_round() {
         // Everything took three times as long in the second round.
         let ratio = Spread::of_ratio(&[20.0, 60.0, 22.0], &[10.0, 30.0, 10.0]);
-        assert_eq!(ratio, Spread { median: 2.0, least: 2.0, most: 2.2 });
+        assert_eq!(
+            ratio,
+            Spread {
+                median: 2.0,
+                least: 2.0,
+                most: 2.2
+            }
+        );
         assert_eq!(format!("{ratio:.1}"), "2.0 (2.0–2.2)");
     }
 }

@@ -42,7 +42,11 @@ impl Child {
             // `taskset` replaces itself with the command, so that every thread of it is pinned from its birth.
             Some(cpu) => {
                 let mut pinned = Command::new("taskset");
-                pinned.arg("--cpu-list").arg(cpu.to_string()).arg(command.get_program()).args(command.get_args());
+                pinned
+                    .arg("--cpu-list")
+                    .arg(cpu.to_string())
+                    .arg(command.get_program())
+                    .args(command.get_args());
                 pinned
             }
             None => command,
@@ -59,8 +63,17 @@ impl Child {
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
-            .map_err(|error| format!("{name} cannot be started ({:?}): {error}", command.get_program()))?;
-        Ok(Self { name, process, folder })
+            .map_err(|error| {
+                format!(
+                    "{name} cannot be started ({:?}): {error}",
+                    command.get_program()
+                )
+            })?;
+        Ok(Self {
+            name,
+            process,
+            folder,
+        })
     }
 
     /// Waits until `address` accepts connections.
@@ -73,11 +86,21 @@ impl Child {
                 return Ok(());
             }
             if let Some(status) = self.process.try_wait()? {
-                return Err(format!("{} ended at its start ({status}): {}", self.name, self.said()).into());
+                return Err(format!(
+                    "{} ended at its start ({status}): {}",
+                    self.name,
+                    self.said()
+                )
+                .into());
             }
             sleep(LOOK);
         }
-        Err(format!("{} does not accept on {address} after {START:?}: {}", self.name, self.said()).into())
+        Err(format!(
+            "{} does not accept on {address} after {START:?}: {}",
+            self.name,
+            self.said()
+        )
+        .into())
     }
 
     /// Its id.
@@ -90,8 +113,13 @@ impl Child {
     #[must_use]
     pub fn children(&self) -> Vec<Pid> {
         let id = self.process.id();
-        let listed = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        listed.split_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw).collect()
+        let listed =
+            std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        listed
+            .split_whitespace()
+            .filter_map(|child| child.parse().ok())
+            .map(Pid::from_raw)
+            .collect()
     }
 
     fn said(&self) -> String {

@@ -41,7 +41,10 @@ impl Binary {
     {
         let address = port::free()?;
         let mut command = Command::new(&self.0);
-        command.arg("--listen").arg(address.to_string()).args(arguments);
+        command
+            .arg("--listen")
+            .arg(address.to_string())
+            .args(arguments);
         let mut child = Child::start("llm-front", command, cpu, tempfile::tempdir()?)?;
         child.wait_for(address)?;
         Ok(Front { child, address })

@@ -22,9 +22,15 @@ impl Nginx {
     /// Whether it is installed.
     #[must_use]
     pub fn version() -> Option<String> {
-        let asked = Command::new("nginx").arg("-v").stdin(Stdio::null()).output().ok()?;
+        let asked = Command::new("nginx")
+            .arg("-v")
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
         let said = String::from_utf8(asked.stderr).ok()?;
-        said.trim().strip_prefix("nginx version: ").map(str::to_owned)
+        said.trim()
+            .strip_prefix("nginx version: ")
+            .map(str::to_owned)
     }
 
     /// Starts it in front of `upstream`, on CPU `cpu` alone.
@@ -37,11 +43,21 @@ impl Nginx {
         let file = folder.path().join("nginx.conf");
         std::fs::write(&file, configuration(folder.path(), upstream, proxy, cache))?;
         let mut command = Command::new("nginx");
-        command.arg("-p").arg(folder.path()).arg("-e").arg(folder.path().join("errors")).arg("-c").arg(file);
+        command
+            .arg("-p")
+            .arg(folder.path())
+            .arg("-e")
+            .arg(folder.path().join("errors"))
+            .arg("-c")
+            .arg(file);
         let mut child = Child::start("nginx", command, Some(cpu), folder)?;
         child.wait_for(proxy)?;
         child.wait_for(cache)?;
-        Ok(Self { child, proxy, cache })
+        Ok(Self {
+            child,
+            proxy,
+            cache,
+        })
     }
 
     /// CPU time of all its processes so far.
@@ -57,10 +73,19 @@ impl Nginx {
     }
 }
 
-fn configuration(folder: &Path, upstream: SocketAddr, proxy: SocketAddr, cache: SocketAddr) -> String {
+fn configuration(
+    folder: &Path,
+    upstream: SocketAddr,
+    proxy: SocketAddr,
+    cache: SocketAddr,
+) -> String {
     let folder = folder.display();
     // Started by root its workers would be somebody else, who may not enter the folder.
-    let user = if Uid::effective().is_root() { "user root;" } else { "" };
+    let user = if Uid::effective().is_root() {
+        "user root;"
+    } else {
+        ""
+    };
     format!(
         r#"{user}
 daemon off;

@@ -14,7 +14,8 @@ use std::time::Duration;
 /// # Errors
 /// There is no such process.
 pub fn cpu_time(process: Pid) -> Result<Duration, BoxError> {
-    let clock = ClockId::pid_cpu_clock_id(process).map_err(|error| format!("no CPU clock of {process}: {error}"))?;
+    let clock = ClockId::pid_cpu_clock_id(process)
+        .map_err(|error| format!("no CPU clock of {process}: {error}"))?;
     Ok(clock.now()?.into())
 }
 
@@ -24,11 +25,14 @@ pub fn cpu_time(process: Pid) -> Result<Duration, BoxError> {
 /// There is no such process.
 pub fn resident_mib(process: Pid) -> Result<f64, BoxError> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    parse_resident(&status).ok_or_else(|| format!("/proc/{process}/status does not tell VmRSS").into())
+    parse_resident(&status)
+        .ok_or_else(|| format!("/proc/{process}/status does not tell VmRSS").into())
 }
 
 fn parse_resident(status: &str) -> Option<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib / 1024.0)
 }
@@ -40,7 +44,8 @@ fn parse_resident(status: &str) -> Option<f64> {
 pub fn pin_this_process(cpu: usize) -> Result<(), BoxError> {
     let mut set = CpuSet::new();
     set.set(cpu)?;
-    sched_setaffinity(Pid::from_raw(0), &set).map_err(|error| format!("cannot stay on CPU {cpu}: {error}").into())
+    sched_setaffinity(Pid::from_raw(0), &set)
+        .map_err(|error| format!("cannot stay on CPU {cpu}: {error}").into())
 }
 
 #[cfg(test)]
@@ -64,7 +69,9 @@ mod tests {
         let own = || Duration::from(ClockId::CLOCK_THREAD_CPUTIME_ID.now().unwrap());
         let work = Duration::from_millis(3);
         let before = cpu_time(Pid::this()).unwrap();
-        std::thread::spawn(move || while own() < work {}).join().unwrap();
+        std::thread::spawn(move || while own() < work {})
+            .join()
+            .unwrap();
         assert!(cpu_time(Pid::this()).unwrap() - before >= work);
     }
 }

@@ -19,7 +19,11 @@ pub struct Check {
 impl Check {
     /// The figure must be exactly this.
     #[must_use]
-    pub fn equal<T: PartialEq + fmt::Display>(figure: impl Into<String>, expected: T, measured: T) -> Self {
+    pub fn equal<T: PartialEq + fmt::Display>(
+        figure: impl Into<String>,
+        expected: T,
+        measured: T,
+    ) -> Self {
         Self {
             figure: figure.into(),
             passed: expected == measured,
@@ -51,7 +55,12 @@ fn significant(value: f64) -> String {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { figure, expected, measured, passed } = self;
+        let Self {
+            figure,
+            expected,
+            measured,
+            passed,
+        } = self;
         let mark = if *passed { "ok  " } else { "FAIL" };
         write!(f, "{mark} {figure}: {measured} (expected {expected})")
     }
@@ -63,8 +72,14 @@ mod tests {
 
     #[test]
     fn a_check_says_what_it_compared() {
-        assert_eq!(Check::equal("hits", 64, 63).to_string(), "FAIL hits: 63 (expected 64)");
-        assert_eq!(Check::at_most("p50", 300.0, 120.4, " µs").to_string(), "ok   p50: 120 µs (expected ≤ 300 µs)");
+        assert_eq!(
+            Check::equal("hits", 64, 63).to_string(),
+            "FAIL hits: 63 (expected 64)"
+        );
+        assert_eq!(
+            Check::at_most("p50", 300.0, 120.4, " µs").to_string(),
+            "ok   p50: 120 µs (expected ≤ 300 µs)"
+        );
     }
 
     #[test]

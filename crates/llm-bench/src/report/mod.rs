@@ -51,11 +51,20 @@ impl Machine {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let (cpuinfo, load) = (read("/proc/cpuinfo"), read("/proc/loadavg"));
         let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
-        let cpu = model.and_then(|line| line.split_once(": ")).map_or("", |(_, name)| name);
+        let cpu = model
+            .and_then(|line| line.split_once(": "))
+            .map_or("", |(_, name)| name);
         Self {
-            cpus: cpuinfo.lines().filter(|line| line.starts_with("processor")).count(),
+            cpus: cpuinfo
+                .lines()
+                .filter(|line| line.starts_with("processor"))
+                .count(),
             cpu: cpu.to_owned(),
-            load: load.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN),
+            load: load
+                .split(' ')
+                .next()
+                .and_then(|first| first.parse().ok())
+                .unwrap_or(f64::NAN),
         }
     }
 }

@@ -13,7 +13,10 @@ impl Table {
     /// With a title and the heads of its columns.
     #[must_use]
     pub fn new<const N: usize>(title: impl Into<String>, heads: [&str; N]) -> Self {
-        Self { title: title.into(), rows: vec![heads.map(str::to_owned).into()] }
+        Self {
+            title: title.into(),
+            rows: vec![heads.map(str::to_owned).into()],
+        }
     }
 
     /// Adds a row.
@@ -34,7 +37,11 @@ impl fmt::Display for Table {
         for (number, row) in self.rows.iter().enumerate() {
             let mut line = String::from(" ");
             for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                let cell = if column == 0 { format!(" {cell:<width$}") } else { format!("  {cell:>width$}") };
+                let cell = if column == 0 {
+                    format!(" {cell:<width$}")
+                } else {
+                    format!("  {cell:>width$}")
+                };
                 line.push_str(&cell);
             }
             writeln!(f, "{}", line.trim_end())?;
@@ -56,6 +63,9 @@ mod tests {
         let mut table = Table::new("title", ["path", "µs"]);
         table.row(["a".to_owned(), "12.5".to_owned()]);
         table.row(["größer".to_owned(), "7".to_owned()]);
-        assert_eq!(table.to_string(), "title\n  path      µs\n  ────────────\n  a       12.5\n  größer     7\n");
+        assert_eq!(
+            table.to_string(),
+            "title\n  path      µs\n  ────────────\n  a       12.5\n  größer     7\n"
+        );
     }
 }

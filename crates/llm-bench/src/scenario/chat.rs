@@ -45,7 +45,10 @@ mod tests {
                 let request = String::from_utf8(request("hello", form, temperature)).unwrap();
                 let (_, body) = request.split_once("\r\n\r\n").unwrap();
                 let json: serde_json::Value = serde_json::from_str(body).unwrap();
-                assert_eq!(json["stream"].as_bool().unwrap_or_default(), form == Form::Stream);
+                assert_eq!(
+                    json["stream"].as_bool().unwrap_or_default(),
+                    form == Form::Stream
+                );
             }
         }
     }

@@ -37,12 +37,23 @@ pub async fn run(cli: &Cli, front: &Binary) -> Result<Report, BoxError> {
     let needed = u64::from(cli.callers) + SPARE;
     let allowed = rlimit::increase_nofile_limit(needed)?;
     if allowed < needed {
-        return Err(format!("{needed} open files are needed, the hard limit is {allowed}: ask for fewer --callers").into());
+        return Err(format!(
+            "{needed} open files are needed, the hard limit is {allowed}: ask for fewer --callers"
+        )
+        .into());
     }
     let callers = usize::try_from(cli.callers)?;
     let mut table = Table::new(
         format!("herd: {callers} identical requests at once, the upstream takes {UPSTREAM:?}"),
-        ["", "generations", "whole answers", "sent within", "first after upstream", "p50", "last"],
+        [
+            "",
+            "generations",
+            "whole answers",
+            "sent within",
+            "first after upstream",
+            "p50",
+            "last",
+        ],
     );
     let (mut checks, mut measured) = (Vec::new(), Vec::new());
     for form in [Form::Whole, Form::Stream] {
@@ -98,19 +109,52 @@ impl Herd {
     fn checks(&self, callers: usize) -> Vec<Check> {
         let form = self.form;
         vec![
-            Check::equal(format!("{form}: calls the upstream saw"), 1, self.upstream_calls),
-            Check::equal(format!("{form}: callers with the whole right answer"), callers, self.whole_answers),
-            Check::equal(format!("{form}: coalesced"), callers as u64 - 1, self.sources.coalesced),
-            Check::at_most(format!("{form}: all sent within"), millis(UPSTREAM), self.sent_within_ms, " ms"),
+            Check::equal(
+                format!("{form}: calls the upstream saw"),
+                1,
+                self.upstream_calls,
+            ),
+            Check::equal(
+                format!("{form}: callers with the whole right answer"),
+                callers,
+                self.whole_answers,
+            ),
+            Check::equal(
+                format!("{form}: coalesced"),
+                callers as u64 - 1,
+                self.sources.coalesced,
+            ),
+            Check::at_most(
+                format!("{form}: all sent within"),
+                millis(UPSTREAM),
+                self.sent_within_ms,
+                " ms",
+            ),
         ]
     }
 }
 
 async fn herd(front: &Binary, form: Form, callers: usize) -> Result<Herd, BoxError> {
     let (word, pace, subnet) = match form {
-        Form::Whole => ("not streamed", Pace { first: UPSTREAM, tokens: 16, between: Duration::ZERO }, 1),
+        Form::Whole => (
+            "not streamed",
+            Pace {
+                first: UPSTREAM,
+                tokens: 16,
+                between: Duration::ZERO,
+            },
+            1,
+        ),
         // The last of six tokens after 5 s.
-        Form::Stream => ("streamed", Pace { first: UPSTREAM / 2, tokens: 6, between: UPSTREAM / 10 }, 2),
+        Form::Stream => (
+            "streamed",
+            Pace {
+                first: UPSTREAM / 2,
+                tokens: 6,
+                between: UPSTREAM / 10,
+            },
+            2,
+        ),
     };
     let text = Text::of(pace.tokens);
     let right = match form {
@@ -119,11 +163,20 @@ async fn herd(front: &Binary, form: Form, callers: usize) -> Result<Herd, BoxErr
     };
     let upstream = Upstream::start(pace)?;
     let room = (callers + 100).max(16_384).to_string();
-    let front = front.start(["--backend", &upstream.url(), "--max-requests", &room], None)?;
+    let front = front.start(
+        ["--backend", &upstream.url(), "--max-requests", &room],
+        None,
+    )?;
     progress(&format!("herd, {word}: opening {callers} connections"));
-    let connections = open_many(front.address, callers, Sources::Spread { subnet, each: EACH }).await?;
+    let connections = open_many(
+        front.address,
+        callers,
+        Sources::Spread { subnet, each: EACH },
+    )
+    .await?;
     progress(&format!("herd, {word}: {callers} requests"));
-    let request: Arc<[u8]> = chat::request("summarize checkout incident", form, Temperature::Zero).into();
+    let request: Arc<[u8]> =
+        chat::request("summarize checkout incident", form, Temperature::Zero).into();
     let barrier = Arc::new(Barrier::new(callers));
     let mut tasks = JoinSet::new();
     for connection in connections {
@@ -141,10 +194,22 @@ async fn herd(front: &Binary, form: Form, callers: usize) -> Result<Herd, BoxErr
             Err(_) => {}
         }
     }
-    let end = upstream.last().sent.last().copied().ok_or("the upstream never answered")?;
-    let behind: Sorted = answers.iter().map(|answer| millis(answer.ended.since(end))).collect();
+    let end = upstream
+        .last()
+        .sent
+        .last()
+        .copied()
+        .ok_or("the upstream never answered")?;
+    let behind: Sorted = answers
+        .iter()
+        .map(|answer| millis(answer.ended.since(end)))
+        .collect();
     let sent = answers.iter().map(|answer| answer.sent);
-    let sent_within = sent.clone().max().zip(sent.min()).map_or(Duration::ZERO, |(last, first)| last.since(first));
+    let sent_within = sent
+        .clone()
+        .max()
+        .zip(sent.min())
+        .map_or(Duration::ZERO, |(last, first)| last.since(first));
     Ok(Herd {
         form: word,
         upstream_calls: upstream.calls(),
@@ -169,14 +234,27 @@ struct Answer {
     ended: Stamp,
 }
 
-async fn call(mut connection: Connection, request: &[u8], right: &Bytes) -> Result<Answer, BoxError> {
+async fn call(
+    mut connection: Connection,
+    request: &[u8],
+    right: &Bytes,
+) -> Result<Answer, BoxError> {
     let mut recording = Recording::default();
     connection.exchange(request, &mut recording).await?;
     let (status, body) = (recording.status(), recording.body());
     if status != 200 || body != *right {
-        return Err(format!("answered {status}, {} of {} bytes right", agreeing(&body, right), right.len()).into());
+        return Err(format!(
+            "answered {status}, {} of {} bytes right",
+            agreeing(&body, right),
+            right.len()
+        )
+        .into());
     }
-    Ok(Answer { source: recording.source(), sent: recording.sent()?, ended: recording.ended()? })
+    Ok(Answer {
+        source: recording.source(),
+        sent: recording.sent()?,
+        ended: recording.ended()?,
+    })
 }
 
 fn agreeing(body: &[u8], right: &[u8]) -> usize {

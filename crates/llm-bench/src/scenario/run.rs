@@ -19,7 +19,8 @@ pub fn run(cli: &Cli) -> Result<Report, BoxError> {
     match cli.scenario {
         Name::Reference => {
             let in_process = reference::in_process::runs(cli.runs())?;
-            let sockets = bounded(async { reference::sockets::runs(&front(cli)?, cli.runs()).await })?;
+            let sockets =
+                bounded(async { reference::sockets::runs(&front(cli)?, cli.runs()).await })?;
             reference::report(cli, &in_process, &sockets)
         }
         Name::Overhead => {
@@ -38,7 +39,9 @@ fn front(cli: &Cli) -> Result<Binary, BoxError> {
 /// Runs `experiment` on one thread. However it ends, what it had started is stopped: its guards are dropped.
 fn bounded<T>(experiment: impl Future<Output = Result<T, BoxError>>) -> Result<T, BoxError> {
     // One thread: the other CPU is for the front end.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         tokio::select! {

@@ -16,7 +16,11 @@ pub struct Pace {
 
 impl Pace {
     /// At once, and all of it.
-    pub const AT_ONCE: Self = Self { first: Duration::ZERO, tokens: 16, between: Duration::ZERO };
+    pub const AT_ONCE: Self = Self {
+        first: Duration::ZERO,
+        tokens: 16,
+        between: Duration::ZERO,
+    };
 }
 
 /// What is answered, without its framing.
@@ -45,7 +49,11 @@ impl Text {
             )
         };
         let events = (0..tokens).map(|number| {
-            let role = if number == 0 { "\"role\":\"assistant\"," } else { "" };
+            let role = if number == 0 {
+                "\"role\":\"assistant\","
+            } else {
+                ""
+            };
             let mut event = chunk(&format!("{role}\"content\":\"{}\"", token(number)), "null");
             if number + 1 == tokens {
                 event.push_str(&chunk("", "\"stop\""));
@@ -53,7 +61,10 @@ impl Text {
             }
             event.into()
         });
-        Self { events: events.collect(), whole: whole.into() }
+        Self {
+            events: events.collect(),
+            whole: whole.into(),
+        }
     }
 
     /// The whole stream.
@@ -90,12 +101,24 @@ impl Prepared {
             }
             frame.extend_from_slice(format!("{:x}\r\n", event.len()).as_bytes());
             frame.extend_from_slice(event);
-            frame.extend_from_slice(if number == last { b"\r\n0\r\n\r\n" } else { b"\r\n" });
+            frame.extend_from_slice(if number == last {
+                b"\r\n0\r\n\r\n"
+            } else {
+                b"\r\n"
+            });
             Bytes::from(frame)
         });
         let stream: Vec<Bytes> = frames.collect();
-        let stream = if pace.between.is_zero() { vec![stream.concat().into()] } else { stream };
-        Self { pace, whole: whole.into(), stream }
+        let stream = if pace.between.is_zero() {
+            vec![stream.concat().into()]
+        } else {
+            stream
+        };
+        Self {
+            pace,
+            whole: whole.into(),
+            stream,
+        }
     }
 }
 
@@ -107,12 +130,19 @@ mod tests {
     fn both_forms_are_complete_answers() {
         let text = Text::of(3);
         let whole: serde_json::Value = serde_json::from_slice(&text.whole).unwrap();
-        assert_eq!(whole["choices"][0]["message"]["content"], "token0 token1 token2 ");
+        assert_eq!(
+            whole["choices"][0]["message"]["content"],
+            "token0 token1 token2 "
+        );
         let stream = String::from_utf8(text.stream().to_vec()).unwrap();
         assert_eq!(stream.matches("data: ").count(), 5);
         assert!(stream.ends_with("\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"));
-        for event in stream.split_terminator("\n\n").filter(|event| !event.contains("[DONE]")) {
-            serde_json::from_str::<serde_json::Value>(event.strip_prefix("data: ").unwrap()).unwrap();
+        for event in stream
+            .split_terminator("\n\n")
+            .filter(|event| !event.contains("[DONE]"))
+        {
+            serde_json::from_str::<serde_json::Value>(event.strip_prefix("data: ").unwrap())
+                .unwrap();
         }
     }
 }

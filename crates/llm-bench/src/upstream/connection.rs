@@ -42,7 +42,12 @@ enum Form {
     Stream,
 }
 
-async fn answer(stream: &mut TcpStream, state: &State, prepared: &Prepared, form: Form) -> Result<(), BoxError> {
+async fn answer(
+    stream: &mut TcpStream,
+    state: &State,
+    prepared: &Prepared,
+    form: Form,
+) -> Result<(), BoxError> {
     let pace = prepared.pace;
     let parts = match form {
         Form::Whole => std::slice::from_ref(&prepared.whole),
@@ -80,7 +85,9 @@ fn take(buffer: &mut BytesMut) -> Result<Option<Form>, Malformed> {
     if buffer.is_empty() {
         return Ok(None);
     }
-    let Some(mut head) = RequestHead::parse(buffer)? else { return Ok(None) };
+    let Some(mut head) = RequestHead::parse(buffer)? else {
+        return Ok(None);
+    };
     let rest = buffer.get(head.length..).unwrap_or_default();
     let mut form = Form::Whole;
     let mut used = 0;
@@ -123,10 +130,19 @@ mod tests {
         let upstream = Upstream::start(Pace::AT_ONCE).unwrap();
         let mut connection = Connection::open(upstream.address(), None).await.unwrap();
         let mut recording = Recording::default();
-        connection.exchange(&post("/", b"{}"), &mut recording).await.unwrap();
+        connection
+            .exchange(&post("/", b"{}"), &mut recording)
+            .await
+            .unwrap();
         let text = Text::of(16);
-        assert_eq!((recording.status(), recording.body()), (200, text.whole.clone()));
-        connection.exchange(&post("/", br#"{"stream":true}"#), &mut recording).await.unwrap();
+        assert_eq!(
+            (recording.status(), recording.body()),
+            (200, text.whole.clone())
+        );
+        connection
+            .exchange(&post("/", br#"{"stream":true}"#), &mut recording)
+            .await
+            .unwrap();
         assert_eq!(recording.body(), text.stream());
         assert_eq!(recording.events().len(), 18);
         assert_eq!(upstream.calls(), 2);

@@ -52,7 +52,11 @@ impl Upstream {
             last: Mutex::default(),
         });
         let accepting = tokio::spawn(accept(listener, state.clone())).abort_handle();
-        Ok(Self { address, state, accepting })
+        Ok(Self {
+            address,
+            state,
+            accepting,
+        })
     }
 
     /// Where it listens.

@@ -37,24 +37,44 @@ pub(super) async fn run(front: &Binary, runs: u32) -> Result<Vec<FanOut>, BoxErr
     let mut connections = open_many(front.address, CALLERS, Sources::Any).await?;
     let mut measured = Vec::new();
     for delay in UPSTREAM_MS {
-        upstream.set(Pace { first: Duration::from_millis(delay), ..Pace::AT_ONCE });
+        upstream.set(Pace {
+            first: Duration::from_millis(delay),
+            ..Pace::AT_ONCE
+        });
         let before = upstream.calls();
         let mut last = Vec::new();
         for number in 0..runs {
-            let request = chat::request(&format!("answer {number} in {delay}"), Form::Whole, Temperature::Zero);
+            let request = chat::request(
+                &format!("answer {number} in {delay}"),
+                Form::Whole,
+                Temperature::Zero,
+            );
             let (ended, kept) = herd(connections, request.into()).await?;
             connections = kept;
-            let answered = upstream.last().sent.last().copied().ok_or("the upstream never answered")?;
+            let answered = upstream
+                .last()
+                .sent
+                .last()
+                .copied()
+                .ok_or("the upstream never answered")?;
             last.push(millis(ended.since(answered)));
         }
         let calls = upstream.calls() - before;
-        measured.push(FanOut { upstream_ms: delay, runs, calls, last_ms: Spread::of(last) });
+        measured.push(FanOut {
+            upstream_ms: delay,
+            runs,
+            calls,
+            last_ms: Spread::of(last),
+        });
     }
     Ok(measured)
 }
 
 /// All at once; when the last had its answer.
-async fn herd(connections: Vec<Connection>, request: Arc<[u8]>) -> Result<(Stamp, Vec<Connection>), BoxError> {
+async fn herd(
+    connections: Vec<Connection>,
+    request: Arc<[u8]>,
+) -> Result<(Stamp, Vec<Connection>), BoxError> {
     let barrier = Arc::new(Barrier::new(connections.len()));
     let mut callers = JoinSet::new();
     for mut connection in connections {
@@ -73,7 +93,11 @@ async fn herd(connections: Vec<Connection>, request: Arc<[u8]>) -> Result<(Stamp
     let mut first = true;
     while let Some(caller) = callers.join_next().await {
         let (ended, connection) = caller??;
-        last = if std::mem::take(&mut first) { ended } else { last.max(ended) };
+        last = if std::mem::take(&mut first) {
+            ended
+        } else {
+            last.max(ended)
+        };
         kept.push(connection);
     }
     Ok((last, kept))
@@ -83,9 +107,15 @@ impl FanOut {
     pub(super) fn checks(&self) -> Vec<Check> {
         let delay = self.upstream_ms;
         vec![
-            Check::equal(format!("upstream of {delay} ms, {CALLERS} callers: generations"), u64::from(self.runs), self.calls),
+            Check::equal(
+                format!("upstream of {delay} ms, {CALLERS} callers: generations"),
+                u64::from(self.runs),
+                self.calls,
+            ),
             Check::at_most(
-                format!("upstream of {delay} ms, {CALLERS} callers: last answer behind it, slowest run"),
+                format!(
+                    "upstream of {delay} ms, {CALLERS} callers: last answer behind it, slowest run"
+                ),
                 LIMIT_MS,
                 self.last_ms.most,
                 " ms",
@@ -96,11 +126,24 @@ impl FanOut {
 
 pub(super) fn table(measured: &[FanOut]) -> Table {
     let mut table = Table::new(
-        format!("followers: {CALLERS} callers of one answer (milliseconds, median (least–most) of the runs)"),
+        format!(
+            "followers: {CALLERS} callers of one answer (milliseconds, median (least–most) of the runs)"
+        ),
         ["upstream", "runs", "generations", "last answer behind it"],
     );
-    for FanOut { upstream_ms, runs, calls, last_ms } in measured {
-        table.row([format!("{upstream_ms} ms"), runs.to_string(), calls.to_string(), format!("{last_ms:.2}")]);
+    for FanOut {
+        upstream_ms,
+        runs,
+        calls,
+        last_ms,
+    } in measured
+    {
+        table.row([
+            format!("{upstream_ms} ms"),
+            runs.to_string(),
+            calls.to_string(),
+            format!("{last_ms:.2}"),
+        ]);
     }
     table
 }

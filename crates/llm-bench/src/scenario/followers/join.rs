@@ -18,7 +18,11 @@ pub(super) const LIMIT_MS: f64 = 5.0;
 const JOINS: Duration = Duration::from_millis(400);
 
 /// A token each 100 ms from 50 ms on, the last at 1.95 s: four are out when the second caller comes, the fifth is not near.
-const PACE: Pace = Pace { first: Duration::from_millis(50), tokens: 20, between: Duration::from_millis(100) };
+const PACE: Pace = Pace {
+    first: Duration::from_millis(50),
+    tokens: 20,
+    between: Duration::from_millis(100),
+};
 
 const EARLIER: usize = 4;
 
@@ -49,7 +53,11 @@ pub(super) async fn run(front: &Binary, runs: u32) -> Result<Join, BoxError> {
             joiner.exchange(&request, &mut second).await
         };
         tokio::try_join!(leader.exchange(&request, &mut first), joins)?;
-        seen.push(Seen::of(&second, &upstream.last().sent, upstream.calls() == u64::from(number) + 1)?);
+        seen.push(Seen::of(
+            &second,
+            &upstream.last().sent,
+            upstream.calls() == u64::from(number) + 1,
+        )?);
     }
     Ok(Join {
         runs,
@@ -71,12 +79,20 @@ impl Seen {
     fn of(joiner: &Recording, upstream: &[Stamp], one_call: bool) -> Result<Self, BoxError> {
         let events = joiner.events();
         let first = events.first().ok_or("the joining caller got no token")?;
-        let next = upstream.get(EARLIER).ok_or("the upstream made too few tokens")?;
-        let live = events.iter().zip(upstream).skip(EARLIER).map(|(event, sent)| millis(event.at.since(*sent)));
+        let next = upstream
+            .get(EARLIER)
+            .ok_or("the upstream made too few tokens")?;
+        let live = events
+            .iter()
+            .zip(upstream)
+            .skip(EARLIER)
+            .map(|(event, sent)| millis(event.at.since(*sent)));
         Ok(Self {
             first_ms: millis(first.at.since(joiner.sent()?)),
             replayed: events.iter().filter(|event| event.at < *next).count() == EARLIER,
-            whole: one_call && joiner.source() == Source::Coalesced && joiner.body() == Text::of(PACE.tokens).stream(),
+            whole: one_call
+                && joiner.source() == Source::Coalesced
+                && joiner.body() == Text::of(PACE.tokens).stream(),
             live_ms: live.fold(0.0, f64::max),
         })
     }
@@ -86,17 +102,41 @@ impl Join {
     pub(super) fn checks(&self) -> Vec<Check> {
         let runs = usize::try_from(self.runs).unwrap_or_default();
         vec![
-            Check::at_most("joining at 0.4 s: first token, slowest run", LIMIT_MS, self.first_token_ms.most, " ms"),
-            Check::equal("joining at 0.4 s: runs with the 4 earlier tokens replayed", runs, self.replayed),
-            Check::equal("joining at 0.4 s: runs with the whole stream of one generation", runs, self.whole),
-            Check::at_most("joining at 0.4 s: slowest later token behind the upstream", LIMIT_MS, self.live_ms.most, " ms"),
+            Check::at_most(
+                "joining at 0.4 s: first token, slowest run",
+                LIMIT_MS,
+                self.first_token_ms.most,
+                " ms",
+            ),
+            Check::equal(
+                "joining at 0.4 s: runs with the 4 earlier tokens replayed",
+                runs,
+                self.replayed,
+            ),
+            Check::equal(
+                "joining at 0.4 s: runs with the whole stream of one generation",
+                runs,
+                self.whole,
+            ),
+            Check::at_most(
+                "joining at 0.4 s: slowest later token behind the upstream",
+                LIMIT_MS,
+                self.live_ms.most,
+                " ms",
+            ),
         ]
     }
 
     pub(super) fn table(&self) -> Table {
         let mut table = Table::new(
             "followers: joining a stream of 2 s at 0.4 s (milliseconds, median (least–most) of the runs)",
-            ["", "first token", "slowest later token", "replayed", "whole"],
+            [
+                "",
+                "first token",
+                "slowest later token",
+                "replayed",
+                "whole",
+            ],
         );
         table.row([
             format!("{} runs", self.runs),

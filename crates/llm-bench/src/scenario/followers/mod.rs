@@ -15,9 +15,15 @@ use serde_json::json;
 /// # Errors
 /// The front end cannot be reached, or an answer is missing.
 pub async fn run(cli: &Cli, front: &Binary) -> Result<Report, BoxError> {
-    progress(&format!("followers: {} times, joining a stream of 2 s", cli.runs()));
+    progress(&format!(
+        "followers: {} times, joining a stream of 2 s",
+        cli.runs()
+    ));
     let join = join::run(front, cli.runs()).await?;
-    progress(&format!("followers: {} times, 50 callers of one answer", cli.runs()));
+    progress(&format!(
+        "followers: {} times, 50 callers of one answer",
+        cli.runs()
+    ));
     let fan_out = fan_out::run(front, cli.runs()).await?;
     progress("followers: hits while the backend is saturated");
     let saturated = saturated::run(front).await?;

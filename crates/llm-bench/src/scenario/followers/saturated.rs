@@ -39,18 +39,32 @@ pub(super) struct Saturated {
 pub(super) async fn run(front: &Binary) -> Result<Saturated, BoxError> {
     let upstream = Upstream::start(Pace::AT_ONCE)?;
     let places = PLACES.to_string();
-    let front = front.start(["--backend", &upstream.url(), "--max-upstream", &places], None)?;
+    let front = front.start(
+        ["--backend", &upstream.url(), "--max-upstream", &places],
+        None,
+    )?;
     let hit = chat::request("explain vector retrieval", Form::Whole, Temperature::Zero);
     let mut connection = Connection::open(front.address, None).await?;
     let mut recording = Recording::default();
     connection.exchange(&hit, &mut recording).await?;
-    upstream.set(Pace { first: UPSTREAM, ..Pace::AT_ONCE });
+    upstream.set(Pace {
+        first: UPSTREAM,
+        ..Pace::AT_ONCE
+    });
     let before = upstream.calls();
     // Dropped at the end of this function: nobody waits for these answers.
     let mut waiting = JoinSet::new();
-    for (mut connection, number) in open_many(front.address, CALLERS, Sources::Any).await?.into_iter().zip(0..) {
+    for (mut connection, number) in open_many(front.address, CALLERS, Sources::Any)
+        .await?
+        .into_iter()
+        .zip(0..)
+    {
         let request = chat::request(&format!("slow {number}"), Form::Whole, Temperature::Zero);
-        waiting.spawn(async move { connection.exchange(&request, &mut Recording::default()).await });
+        waiting.spawn(async move {
+            connection
+                .exchange(&request, &mut Recording::default())
+                .await
+        });
     }
     let full = async {
         while upstream.calls() - before < PLACES {
@@ -59,7 +73,9 @@ pub(super) async fn run(front: &Binary) -> Result<Saturated, BoxError> {
         // The others have been read and wait inside.
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
-    tokio::time::timeout(Duration::from_secs(5), full).await.map_err(|_| "the backend was never saturated")?;
+    tokio::time::timeout(Duration::from_secs(5), full)
+        .await
+        .map_err(|_| "the backend was never saturated")?;
     let mut took = Vec::with_capacity(HITS);
     for _ in 0..HITS {
         connection.exchange(&hit, &mut recording).await?;
@@ -86,15 +102,25 @@ pub(super) async fn run(front: &Binary) -> Result<Saturated, BoxError> {
 impl Saturated {
     pub(super) fn checks(&self) -> Vec<Check> {
         vec![
-            Check::equal("saturated: calls at the backend", PLACES, self.backend_places),
+            Check::equal(
+                "saturated: calls at the backend",
+                PLACES,
+                self.backend_places,
+            ),
             Check::at_most("saturated: hit, p99", LIMIT_MS, self.p99_ms, " ms"),
         ]
     }
 
     pub(super) fn table(&self) -> Table {
-        let mut table = Table::new("followers: cache hits while the backend is saturated", ["", "p50", "p99", "slowest"]);
+        let mut table = Table::new(
+            "followers: cache hits while the backend is saturated",
+            ["", "p50", "p99", "slowest"],
+        );
         table.row([
-            format!("{} hits; {} at the backend, {} waiting", self.hits, self.backend_places, self.callers_waiting),
+            format!(
+                "{} hits; {} at the backend, {} waiting",
+                self.hits, self.backend_places, self.callers_waiting
+            ),
             format!("{:.3} ms", self.p50_ms),
             format!("{:.3} ms", self.p99_ms),
             format!("{:.3} ms", self.most_ms),

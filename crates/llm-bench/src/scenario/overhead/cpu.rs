@@ -31,10 +31,19 @@ pub(super) async fn measure(servers: &Servers<'_>, cli: &Cli) -> Result<Vec<Meas
     let count = usize::try_from(cli.requests)?;
     let mut lanes = Vec::new();
     for path in Path::ALL {
-        let Some(address) = servers.address(path) else { continue };
+        let Some(address) = servers.address(path) else {
+            continue;
+        };
         let connections = open_many(address, CONNECTIONS, Sources::Any).await?;
-        let measured = Measured { path, cpu_us: Vec::new(), rate: Vec::new() };
-        lanes.push(Lane { measured, connections });
+        let measured = Measured {
+            path,
+            cpu_us: Vec::new(),
+            rate: Vec::new(),
+        };
+        lanes.push(Lane {
+            measured,
+            connections,
+        });
     }
     for round in 0..=usize::try_from(cli.rounds)? {
         progress(&match round {
@@ -49,25 +58,49 @@ pub(super) async fn measure(servers: &Servers<'_>, cli: &Cli) -> Result<Vec<Meas
             turn(servers, lane, round, count).await?;
         }
     }
-    lanes.sort_by_key(|lane| Path::ALL.iter().position(|path| *path == lane.measured.path));
+    lanes.sort_by_key(|lane| {
+        Path::ALL
+            .iter()
+            .position(|path| *path == lane.measured.path)
+    });
     Ok(lanes.into_iter().map(|lane| lane.measured).collect())
 }
 
 /// One path in one round; round 0 leaves no trace.
-async fn turn(servers: &Servers<'_>, lane: &mut Lane, round: usize, count: usize) -> Result<(), BoxError> {
+async fn turn(
+    servers: &Servers<'_>,
+    lane: &mut Lane,
+    round: usize,
+    count: usize,
+) -> Result<(), BoxError> {
     let path = lane.measured.path;
     // Whoever answers from a cache must have been asked once.
     if round == 0 && !path.calls_upstream() {
         fill(servers, path).await?;
     }
-    let (calls, cpu, begun) = (servers.upstream.calls(), servers.cpu_time(path)?, Stamp::now());
+    let (calls, cpu, begun) = (
+        servers.upstream.calls(),
+        servers.cpu_time(path)?,
+        Stamp::now(),
+    );
     let connections = std::mem::take(&mut lane.connections);
     lane.connections = closed_loop(connections, path, round * 10_000_000, count).await?;
-    let (took, cpu) = (Stamp::now().since(begun), servers.cpu_time(path)?.saturating_sub(cpu));
+    let (took, cpu) = (
+        Stamp::now().since(begun),
+        servers.cpu_time(path)?.saturating_sub(cpu),
+    );
     let calls = servers.upstream.calls() - calls;
-    let expected = if path.calls_upstream() { count as u64 } else { 0 };
+    let expected = if path.calls_upstream() {
+        count as u64
+    } else {
+        0
+    };
     if calls != expected {
-        return Err(format!("{}: the upstream saw {calls} calls, not {expected}", path.word()).into());
+        return Err(format!(
+            "{}: the upstream saw {calls} calls, not {expected}",
+            path.word()
+        )
+        .into());
     }
     if round > 0 {
         lane.measured.cpu_us.push(micros(cpu) / count as f64);
@@ -77,8 +110,12 @@ async fn turn(servers: &Servers<'_>, lane: &mut Lane, round: usize, count: usize
 }
 
 async fn fill(servers: &Servers<'_>, path: Path) -> Result<(), BoxError> {
-    let Some(address) = servers.address(path) else { return Ok(()) };
+    let Some(address) = servers.address(path) else {
+        return Ok(());
+    };
     let mut connection = Connection::open(address, None).await?;
     let request = path.request(0, super::super::chat::Form::Whole);
-    Ok(connection.exchange(&request, &mut crate::client::Recording::default()).await?)
+    Ok(connection
+        .exchange(&request, &mut crate::client::Recording::default())
+        .await?)
 }

@@ -16,7 +16,11 @@ const STREAMS: usize = 1000;
 const WARM_UP: usize = 100;
 
 /// Two tokens, the second apart from the first.
-const PACE: Pace = Pace { first: Duration::ZERO, tokens: 2, between: Duration::from_millis(1) };
+const PACE: Pace = Pace {
+    first: Duration::ZERO,
+    tokens: 2,
+    between: Duration::from_millis(1),
+};
 
 const PATHS: [Path; 3] = [Path::Bypass, Path::Miss, Path::Proxy];
 
@@ -47,7 +51,12 @@ pub(super) async fn measure(servers: &Servers<'_>) -> Result<Vec<FirstByte>, Box
     for path in PATHS {
         if let Some(address) = servers.address(path) {
             let connection = Connection::open(address, None).await?;
-            lanes.push(Lane { path, connection, took: Vec::new(), behind: Vec::new() });
+            lanes.push(Lane {
+                path,
+                connection,
+                took: Vec::new(),
+                behind: Vec::new(),
+            });
         }
     }
     let mut recording = Recording::default();
@@ -66,21 +75,31 @@ pub(super) async fn measure(servers: &Servers<'_>) -> Result<Vec<FirstByte>, Box
         }
     }
     servers.upstream.set(Pace::AT_ONCE);
-    let figures = lanes.into_iter().map(|Lane { path, took, behind, .. }| {
-        let behind = Sorted::new(behind);
-        FirstByte {
-            path,
-            way: path.word(),
-            p50_us: Sorted::new(took).median(),
-            behind_p50_us: behind.median(),
-            behind_p99_us: behind.quantile(0.99),
-        }
-    });
+    let figures = lanes.into_iter().map(
+        |Lane {
+             path, took, behind, ..
+         }| {
+            let behind = Sorted::new(behind);
+            FirstByte {
+                path,
+                way: path.word(),
+                p50_us: Sorted::new(took).median(),
+                behind_p50_us: behind.median(),
+                behind_p99_us: behind.quantile(0.99),
+            }
+        },
+    );
     Ok(figures.collect())
 }
 
-async fn first(connection: &mut Connection, request: &[u8], recording: &mut Recording) -> Result<f64, BoxError> {
+async fn first(
+    connection: &mut Connection,
+    request: &[u8],
+    recording: &mut Recording,
+) -> Result<f64, BoxError> {
     connection.exchange(request, recording).await?;
-    let first = recording.first_content().ok_or("a stream without content")?;
+    let first = recording
+        .first_content()
+        .ok_or("a stream without content")?;
     Ok(micros(first.since(recording.sent()?)))
 }

@@ -26,10 +26,17 @@ pub(super) async fn closed_loop(
     Ok(kept)
 }
 
-async fn call(mut connection: Connection, path: Path, from: usize, cursor: Cursor) -> Result<Connection, BoxError> {
+async fn call(
+    mut connection: Connection,
+    path: Path,
+    from: usize,
+    cursor: Cursor,
+) -> Result<Connection, BoxError> {
     let mut recording = Recording::default();
     while let Some(number) = cursor.take() {
-        connection.exchange(&path.request(from + number, Form::Whole), &mut recording).await?;
+        connection
+            .exchange(&path.request(from + number, Form::Whole), &mut recording)
+            .await?;
         let (status, source) = (recording.status(), recording.source());
         if status != 200 || source != path.source() {
             return Err(format!("{}: answered {status}, {source:?}", path.word()).into());

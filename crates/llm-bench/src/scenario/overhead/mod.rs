@@ -32,7 +32,8 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// # Errors
 /// There is only one CPU.
 pub fn pin() -> Result<(), BoxError> {
-    pin_this_process(OURS).map_err(|error| format!("the overhead test needs two CPUs: {error}").into())
+    pin_this_process(OURS)
+        .map_err(|error| format!("the overhead test needs two CPUs: {error}").into())
 }
 
 /// Measures everything.
@@ -48,7 +49,11 @@ pub async fn run(cli: &Cli, front: &Binary) -> Result<Report, BoxError> {
     };
     tokio::time::sleep(SETTLE).await;
     let idle_mib = resident_mib(front.child.id())?;
-    let servers = path::Servers { front: &front, nginx: nginx.as_ref(), upstream: &upstream };
+    let servers = path::Servers {
+        front: &front,
+        nginx: nginx.as_ref(),
+        upstream: &upstream,
+    };
     let paths = cpu::measure(&servers, cli).await?;
     progress("overhead: first bytes of streams");
     let first_byte = first_byte::measure(&servers).await?;

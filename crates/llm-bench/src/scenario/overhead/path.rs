@@ -25,7 +25,13 @@ pub(super) enum Path {
 
 impl Path {
     /// Nginx's beside ours, so that both sides of a ratio are measured within seconds.
-    pub(super) const ALL: [Self; 5] = [Self::Proxy, Self::Bypass, Self::Miss, Self::Hit, Self::CachedHit];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Proxy,
+        Self::Bypass,
+        Self::Miss,
+        Self::Hit,
+        Self::CachedHit,
+    ];
 
     pub(super) const fn word(self) -> &'static str {
         match self {

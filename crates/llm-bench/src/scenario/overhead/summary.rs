@@ -12,8 +12,11 @@ use serde::Serialize;
 use serde_json::json;
 
 /// A path, nginx's path it is held against, and how many times that it may cost.
-const MARKS: [(Path, Path, f64); 3] =
-    [(Path::Bypass, Path::Proxy, 2.0), (Path::Miss, Path::Proxy, 2.6), (Path::Hit, Path::CachedHit, 1.5)];
+const MARKS: [(Path, Path, f64); 3] = [
+    (Path::Bypass, Path::Proxy, 2.0),
+    (Path::Miss, Path::Proxy, 2.6),
+    (Path::Hit, Path::CachedHit, 1.5),
+];
 
 const FIRST_BYTE_US: f64 = 300.0;
 
@@ -41,16 +44,34 @@ pub(super) fn report(
             checks.push(Check::at_most(figure, limit, ratio.median, " ×"));
         }
     }
-    for figure in first_bytes.iter().filter(|figure| figure.path != Path::Proxy) {
-        let name = format!("first byte of a stream, {}, p50 behind the upstream's", figure.way);
-        checks.push(Check::at_most(name, FIRST_BYTE_US, figure.behind_p50_us, " µs"));
+    for figure in first_bytes
+        .iter()
+        .filter(|figure| figure.path != Path::Proxy)
+    {
+        let name = format!(
+            "first byte of a stream, {}, p50 behind the upstream's",
+            figure.way
+        );
+        checks.push(Check::at_most(
+            name,
+            FIRST_BYTE_US,
+            figure.behind_p50_us,
+            " µs",
+        ));
     }
-    checks.push(Check::at_most("memory when idle", IDLE_MIB, idle_mib, " MiB"));
+    checks.push(Check::at_most(
+        "memory when idle",
+        IDLE_MIB,
+        idle_mib,
+        " MiB",
+    ));
     let costs: Vec<Cost> = paths.iter().map(|measured| cost(paths, measured)).collect();
     let nginx = Nginx::version();
     let mut notes = vec!["the front end runs with its default settings, on one CPU; each path's rate is bounded by the load generator and the upstream, which share the other".to_owned()];
     if nginx.is_none() {
-        notes.push("nginx is not installed: the ratios to it were not measured and not checked".to_owned());
+        notes.push(
+            "nginx is not installed: the ratios to it were not measured and not checked".to_owned(),
+        );
     }
     Ok(Report {
         scenario: "overhead",
@@ -69,7 +90,12 @@ pub(super) fn report(
 }
 
 fn ratio(paths: &[Measured], above: Path, below: Path) -> Option<Spread> {
-    let rounds = |path| paths.iter().find(|measured| measured.path == path).map(|measured| &measured.cpu_us);
+    let rounds = |path| {
+        paths
+            .iter()
+            .find(|measured| measured.path == path)
+            .map(|measured| &measured.cpu_us)
+    };
     Some(Spread::of_ratio(rounds(above)?, rounds(below)?))
 }
 
@@ -91,9 +117,20 @@ fn cpu_table(cli: &Cli, costs: &[Cost]) -> Table {
         ),
         ["", "µs", "by nginx", "requests/s"],
     );
-    for Cost { path, cpu_us, requests_per_second, by_nginx } in costs {
+    for Cost {
+        path,
+        cpu_us,
+        requests_per_second,
+        by_nginx,
+    } in costs
+    {
         let by_nginx = by_nginx.map_or_else(String::new, |ratio| format!("{ratio:.2} ×"));
-        table.row([(*path).to_owned(), format!("{cpu_us:.1}"), by_nginx, format!("{:.0}", requests_per_second.median)]);
+        table.row([
+            (*path).to_owned(),
+            format!("{cpu_us:.1}"),
+            by_nginx,
+            format!("{:.0}", requests_per_second.median),
+        ]);
     }
     table
 }

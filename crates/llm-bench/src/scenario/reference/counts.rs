@@ -43,8 +43,16 @@ impl Mode {
             Self::Without => (16, 0, [(8, 2)]),
             Self::With => (3, 13, [(3, 1)]),
         };
-        let sources = Tally { generations, hits: 64, coalesced, ..Tally::default() };
-        Counts { sources, batches: Batches(batches.into()) }
+        let sources = Tally {
+            generations,
+            hits: 64,
+            coalesced,
+            ..Tally::default()
+        };
+        Counts {
+            sources,
+            batches: Batches(batches.into()),
+        }
     }
 }
 
@@ -65,15 +73,25 @@ pub struct Batches(pub BTreeMap<u64, u64>);
 impl Counts {
     pub(super) fn new(sources: impl IntoIterator<Item = Source>, metrics: &str) -> Self {
         let batches = samples(metrics).filter(|sample| sample.name == "llm_front_batches_total");
-        let batches = batches.filter_map(|sample| Some((sample.label("items")?.parse().ok()?, sample.value as u64)));
+        let batches = batches
+            .filter_map(|sample| Some((sample.label("items")?.parse().ok()?, sample.value as u64)));
         let batches = batches.filter(|(_, count)| *count > 0).collect();
-        Self { sources: sources.into_iter().collect(), batches: Batches(batches) }
+        Self {
+            sources: sources.into_iter().collect(),
+            batches: Batches(batches),
+        }
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { generations, hits, coalesced, bypassed, unsaid } = self;
+        let Self {
+            generations,
+            hits,
+            coalesced,
+            bypassed,
+            unsaid,
+        } = self;
         write!(f, "{generations} / {hits} / {coalesced}")?;
         match bypassed + unsaid {
             0 => Ok(()),
@@ -86,8 +104,9 @@ impl fmt::Display for Batches {
     /// `8 + 8`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = self.0.iter().rev();
-        let sizes: Vec<String> =
-            sizes.flat_map(|(size, count)| (0..*count).map(move |_| size.to_string())).collect();
+        let sizes: Vec<String> = sizes
+            .flat_map(|(size, count)| (0..*count).map(move |_| size.to_string()))
+            .collect();
         f.write_str(if sizes.is_empty() { "none" } else { "" })?;
         f.write_str(&sizes.join(" + "))
     }

@@ -1,7 +1,7 @@
 //! Over sockets, against the binary that people run.
 
-use super::workload::{Answer, CALLERS, REQUESTS, Run, body};
 use super::Mode;
+use super::workload::{Answer, CALLERS, REQUESTS, Run, body};
 use crate::BoxError;
 use crate::client::{Connection, Recording, Sources, get, open_many, post};
 use crate::clock::Stamp;
@@ -18,7 +18,9 @@ use tokio::task::JoinSet;
 /// # Errors
 /// A run could not be made.
 pub async fn runs(front: &Binary, count: u32) -> Result<Vec<(Mode, Run)>, BoxError> {
-    progress(&format!("reference, over sockets: {count} runs with and without coalescing"));
+    progress(&format!(
+        "reference, over sockets: {count} runs with and without coalescing"
+    ));
     let mut runs = Vec::new();
     for _ in 0..count {
         for mode in Mode::BOTH {
@@ -29,8 +31,22 @@ pub async fn runs(front: &Binary, count: u32) -> Result<Vec<(Mode, Run)>, BoxErr
 }
 
 async fn run(front: &Binary, mode: Mode) -> Result<Run, BoxError> {
-    let arguments = ["--backend", "stub", "--batch-window-mode", "fixed", "--batch-window", "6ms", "--batch-items", "8"];
-    let front = front.start(arguments.into_iter().chain(["--cache", "on", "--coalesce", mode.switch()]), None)?;
+    let arguments = [
+        "--backend",
+        "stub",
+        "--batch-window-mode",
+        "fixed",
+        "--batch-window",
+        "6ms",
+        "--batch-items",
+        "8",
+    ];
+    let front = front.start(
+        arguments
+            .into_iter()
+            .chain(["--cache", "on", "--coalesce", mode.switch()]),
+        None,
+    )?;
     let cursor = Cursor::new(REQUESTS);
     let barrier = Arc::new(Barrier::new(CALLERS));
     let mut callers = JoinSet::new();
@@ -43,7 +59,11 @@ async fn run(front: &Binary, mode: Mode) -> Result<Run, BoxError> {
         first.extend(sent);
         answers.append(&mut own);
     }
-    let spread = first.iter().max().zip(first.iter().min()).map_or(Duration::ZERO, |(last, first)| last.since(*first));
+    let spread = first
+        .iter()
+        .max()
+        .zip(first.iter().min())
+        .map_or(Duration::ZERO, |(last, first)| last.since(*first));
     Ok(Run::new(&answers, &metrics(front.address).await?, spread))
 }
 
@@ -57,19 +77,30 @@ async fn call(
     let mut recording = Recording::default();
     barrier.wait().await;
     while let Some(number) = cursor.take() {
-        connection.exchange(&post("/v1/generate", body(number).as_bytes()), &mut recording).await?;
+        connection
+            .exchange(
+                &post("/v1/generate", body(number).as_bytes()),
+                &mut recording,
+            )
+            .await?;
         if recording.status() != 200 {
             return Err(format!("request {number} was answered {}", recording.status()).into());
         }
         let sent = recording.sent()?;
         first = first.or(Some(sent));
-        answers.push(Answer { source: recording.source(), took: recording.ended()?.since(sent) });
+        answers.push(Answer {
+            source: recording.source(),
+            took: recording.ended()?.since(sent),
+        });
     }
     Ok((first, answers))
 }
 
 async fn metrics(front: std::net::SocketAddr) -> Result<String, BoxError> {
     let mut recording = Recording::default();
-    Connection::open(front, None).await?.exchange(&get("/metrics"), &mut recording).await?;
+    Connection::open(front, None)
+        .await?
+        .exchange(&get("/metrics"), &mut recording)
+        .await?;
     Ok(String::from_utf8_lossy(&recording.body()).into_owned())
 }

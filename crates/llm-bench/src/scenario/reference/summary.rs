@@ -40,13 +40,21 @@ struct Quantiles {
 impl Quantiles {
     fn of<'a>(times: impl IntoIterator<Item = &'a Duration>) -> Self {
         let sorted: Sorted = times.into_iter().map(|time| millis(*time)).collect();
-        Self { p50: sorted.median(), p95: sorted.quantile(0.95), most: sorted.most() }
+        Self {
+            p50: sorted.median(),
+            p95: sorted.quantile(0.95),
+            most: sorted.most(),
+        }
     }
 }
 
 impl Summary {
     fn of(place: &'static str, mode: Mode, runs: &[(Mode, Run)]) -> Self {
-        let runs: Vec<&Run> = runs.iter().filter(|(of, _)| *of == mode).map(|(_, run)| run).collect();
+        let runs: Vec<&Run> = runs
+            .iter()
+            .filter(|(of, _)| *of == mode)
+            .map(|(_, run)| run)
+            .collect();
         let expected = mode.expected();
         let (mut sources, mut batches) = (BTreeMap::new(), BTreeMap::new());
         for run in &runs {
@@ -61,9 +69,14 @@ impl Summary {
             runs: runs.len(),
             sources,
             batches,
-            sources_exact: runs.iter().filter(|run| run.counts.sources == expected.sources).count(),
+            sources_exact: runs
+                .iter()
+                .filter(|run| run.counts.sources == expected.sources)
+                .count(),
             in_window: in_window().count(),
-            batches_exact_in_window: in_window().filter(|run| run.counts.batches == expected.batches).count(),
+            batches_exact_in_window: in_window()
+                .filter(|run| run.counts.batches == expected.batches)
+                .count(),
             spread_ms: Quantiles::of(runs.iter().map(|run| &run.spread)),
             p95_by_limit: latency_ms.p95 / millis(LIMIT),
             latency_ms,
@@ -71,7 +84,12 @@ impl Summary {
     }
 
     fn checks(&self, mode: Mode) -> Vec<Check> {
-        let Self { place, mode: word, runs, .. } = self;
+        let Self {
+            place,
+            mode: word,
+            runs,
+            ..
+        } = self;
         let expected = mode.expected();
         let of = |count| format!("{count} of {runs} runs");
         vec![
@@ -82,8 +100,14 @@ impl Summary {
             ),
             Check::equal(
                 format!("{place}, {word}: batches {}", expected.batches),
-                format!("{} of {} runs with arrivals inside the window", self.in_window, self.in_window),
-                format!("{} of {} runs with arrivals inside the window", self.batches_exact_in_window, self.in_window),
+                format!(
+                    "{} of {} runs with arrivals inside the window",
+                    self.in_window, self.in_window
+                ),
+                format!(
+                    "{} of {} runs with arrivals inside the window",
+                    self.batches_exact_in_window, self.in_window
+                ),
             ),
         ]
     }
@@ -96,10 +120,24 @@ const SOCKETS: &str = "over sockets";
 ///
 /// # Errors
 /// The figures cannot be written as JSON.
-pub fn report(cli: &Cli, in_process: &[(Mode, Run)], sockets: &[(Mode, Run)]) -> Result<Report, BoxError> {
+pub fn report(
+    cli: &Cli,
+    in_process: &[(Mode, Run)],
+    sockets: &[(Mode, Run)],
+) -> Result<Report, BoxError> {
     let mut table = Table::new(
         "reference: 80 requests over 3 prompts, 16 in flight, batches ≤ 8 after 6 ms, 12 ms + 3 ms an item",
-        ["", "generated / hits / coalesced", "exact", "batches", "exact", "sends within", "p50", "p95", "p95 by 27 ms"],
+        [
+            "",
+            "generated / hits / coalesced",
+            "exact",
+            "batches",
+            "exact",
+            "sends within",
+            "p50",
+            "p95",
+            "p95 by 27 ms",
+        ],
     );
     let (mut checks, mut measured) = (Vec::new(), Vec::new());
     for (place, runs) in [(IN_PROCESS, in_process), (SOCKETS, sockets)] {
@@ -132,8 +170,16 @@ pub fn report(cli: &Cli, in_process: &[(Mode, Run)], sockets: &[(Mode, Run)]) ->
 
 /// With coalescing, everybody waits for one batch of known cost.
 fn time_check(summary: &Summary, mode: Mode) -> Option<Check> {
-    let limit = if summary.place == IN_PROCESS { 1.0 } else { TOLERANCE };
-    let figure = format!("{}, with coalescing: p95 by its limit of {} ms", summary.place, millis(LIMIT));
+    let limit = if summary.place == IN_PROCESS {
+        1.0
+    } else {
+        TOLERANCE
+    };
+    let figure = format!(
+        "{}, with coalescing: p95 by its limit of {} ms",
+        summary.place,
+        millis(LIMIT)
+    );
     (mode == Mode::With).then(|| Check::at_most(figure, limit, summary.p95_by_limit, " ×"))
 }
 
@@ -148,7 +194,10 @@ fn row(summary: &Summary) -> [String; 9] {
         most(&summary.sources),
         format!("{} of {}", summary.sources_exact, summary.runs),
         most(&summary.batches),
-        format!("{} of {}", summary.batches_exact_in_window, summary.in_window),
+        format!(
+            "{} of {}",
+            summary.batches_exact_in_window, summary.in_window
+        ),
         format!("{:.2} ms", summary.spread_ms.most),
         format!("{p50:.2} ms"),
         format!("{p95:.2} ms"),

@@ -28,7 +28,10 @@ const PROMPTS: [&str; 4] = [
 
 /// The body of request `number`.
 pub(super) fn body(number: usize) -> String {
-    let prompt = PROMPTS.get(number % PROMPTS.len()).copied().unwrap_or_default();
+    let prompt = PROMPTS
+        .get(number % PROMPTS.len())
+        .copied()
+        .unwrap_or_default();
     format!(r#"{{"prompt":"{prompt}"}}"#)
 }
 
@@ -53,7 +56,11 @@ pub struct Run {
 impl Run {
     pub(super) fn new(answers: &[Answer], metrics: &str, spread: Duration) -> Self {
         let counts = Counts::new(answers.iter().map(|answer| answer.source), metrics);
-        Self { counts, took: answers.iter().map(|answer| answer.took).collect(), spread }
+        Self {
+            counts,
+            took: answers.iter().map(|answer| answer.took).collect(),
+            spread,
+        }
     }
 
     /// Whether the first 16 requests came within one window, so that the batches must be exact.
