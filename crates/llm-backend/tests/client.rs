@@ -529,3 +529,22 @@ async fn clones_of_the_default_client_share_their_connections() {
     within(async { tokio::join!(server, calls) }).await;
     assert_eq!(upstream.connections(), 1);
 }
+
+#[tokio::test]
+async fn an_answer_to_an_upload_that_is_not_read_arrives() {
+    let mut upstream = Upstream::start().await;
+    let call = tokio::spawn(upstream.client().oneshot(post(vec![b'x'; 40 << 20])));
+    let mut peer = upstream.accept().await;
+    peer.say("HTTP/1.1 413 Content Too Large\r\nconnection: close\r\ncontent-length: 2\r\n\r\nno")
+        .await;
+    let response = within(call).await.unwrap().unwrap();
+    assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(
+        within(response.into_body().collect())
+            .await
+            .unwrap()
+            .to_bytes(),
+        "no"
+    );
+    assert!(peer.gone().await < Duration::from_millis(50));
+}
