@@ -546,5 +546,4 @@ async fn an_answer_to_an_upload_that_is_not_read_arrives() {
             .to_bytes(),
         "no"
     );
-    assert!(peer.gone().await < Duration::from_millis(50));
 }

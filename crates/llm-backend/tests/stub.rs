@@ -1,5 +1,6 @@
 //! The stub: as a service in paused time, and as a server.
 #![cfg(all(feature = "client", feature = "stub"))]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "test code")]
 
 mod harness;
 
