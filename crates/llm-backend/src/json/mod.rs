@@ -31,20 +31,22 @@
 //! # Ok::<(), llm_backend::json::Error>(())
 //! ```
 
+mod edit;
 mod error;
 mod fields;
 mod object;
 mod read;
 mod scan;
 
+pub(crate) use self::{
+    edit::Edits,
+    fields::{Fields, push_string},
+    read::{decode, elements, members, number},
+};
 pub use self::{
     error::{Error, Kind},
     object::{Member, Object, canonical},
     scan::DEPTH_LIMIT,
-};
-pub(crate) use self::{
-    fields::{Fields, push_string},
-    read::{decode, elements, members, number},
 };
 
 #[cfg(test)]

@@ -1,1 +1,0 @@
-//! Several callers in one call.

@@ -1,0 +1,9 @@
+//! Inner services made of something simpler.
+
+mod batch_fn;
+mod per_item;
+
+pub use self::{
+    batch_fn::{BatchFn, BatchFnFuture, batch_fn},
+    per_item::{PerItem, PerItemFuture},
+};

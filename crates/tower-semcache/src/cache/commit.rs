@@ -1,0 +1,167 @@
+use std::fmt;
+use std::time::Duration;
+
+use super::generation::Generation;
+use super::store::{Cache, Insert};
+use crate::lookup::Lookup;
+use crate::vector::Unit;
+use crate::weigh::Weigh;
+
+/// The right to store the answer to one request, once.
+///
+/// It remembers when the request began: after a purge in between, nothing is stored. Dropped
+/// without a word it counts as an answer that never ended.
+pub struct Commit<V> {
+    /// `None` once used.
+    pending: Option<Pending<V>>,
+    /// Bytes reserved among the recordings in flight.
+    reserved: usize,
+}
+
+struct Pending<V> {
+    cache: Cache<V>,
+    lookup: Lookup,
+    generation: Generation,
+    vector: Option<Unit>,
+    ttl: Option<Duration>,
+}
+
+/// Why an answer was not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Larger than one entry may be.
+    TooLarge,
+    /// Begun before a purge.
+    Purged,
+    /// Cut off, failed, or left by the caller before its end.
+    Unfinished,
+    /// Ended, but not whole or not a success.
+    Incomplete,
+    /// Forbidden by whoever answered, or out of life before it began.
+    Forbidden,
+    /// Too many bytes are being recorded at once.
+    Busy,
+}
+
+// === impl Commit ===
+
+impl<V> Commit<V> {
+    pub(crate) fn new(
+        cache: Cache<V>,
+        lookup: Lookup,
+        generation: Generation,
+        vector: Option<Unit>,
+    ) -> Self {
+        let pending = Pending {
+            cache,
+            lookup,
+            generation,
+            vector,
+            ttl: None,
+        };
+        Self {
+            pending: Some(pending),
+            reserved: 0,
+        }
+    }
+
+    /// The bytes one entry may have.
+    #[must_use]
+    pub fn max_entry_bytes(&self) -> usize {
+        self.pending
+            .as_ref()
+            .map_or(0, |pending| pending.cache.max_entry_bytes())
+    }
+
+    /// Shortens the life of the entry; never prolongs it.
+    #[must_use]
+    pub fn max_ttl(mut self, ttl: Duration) -> Self {
+        if let Some(pending) = &mut self.pending {
+            pending.ttl = Some(pending.ttl.map_or(ttl, |old| old.min(ttl)));
+        }
+        self
+    }
+
+    /// Reserves memory for an answer that arrives in pieces, beyond what is reserved already.
+    ///
+    /// All recordings in flight together may hold as many bytes as the store itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::TooLarge`] when this answer could no longer be stored, [`Refusal::Busy`] when all
+    /// recordings together would hold too much. Give the commit up with that reason.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let Some(pending) = &self.pending else {
+            return Err(Refusal::TooLarge);
+        };
+        if self.reserved.saturating_add(bytes) > pending.cache.max_entry_bytes() {
+            return Err(Refusal::TooLarge);
+        }
+        if !pending.cache.reserve(bytes) {
+            return Err(Refusal::Busy);
+        }
+        self.reserved += bytes;
+        Ok(())
+    }
+
+    /// Stores the whole answer, at once: when this returns, a look-up finds it.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it was not stored, which has been counted.
+    pub fn store(mut self, value: V) -> Result<(), Refusal>
+    where
+        V: Weigh,
+    {
+        let Some(pending) = self.pending.take() else {
+            return Err(Refusal::Unfinished);
+        };
+        self.release(&pending.cache);
+        let Pending {
+            cache,
+            lookup,
+            generation,
+            vector,
+            ttl,
+        } = pending;
+        cache.insert_with(Insert {
+            lookup,
+            value,
+            generation,
+            vector: vector.as_ref(),
+            ttl,
+        })
+    }
+
+    /// Gives up and counts why.
+    pub fn refuse(mut self, reason: Refusal) {
+        if let Some(pending) = self.pending.take() {
+            self.release(&pending.cache);
+            pending.cache.counters().refused(reason);
+        }
+    }
+
+    fn release(&mut self, cache: &Cache<V>) {
+        cache.release(std::mem::take(&mut self.reserved));
+    }
+}
+
+impl<V> Drop for Commit<V> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            self.release(&pending.cache);
+            pending.cache.counters().refused(Refusal::Unfinished);
+        }
+    }
+}
+
+impl<V> fmt::Debug for Commit<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lookup = self.pending.as_ref().map(|pending| &pending.lookup);
+        f.debug_struct("Commit")
+            .field("lookup", &lookup)
+            .field("reserved", &self.reserved)
+            .finish_non_exhaustive()
+    }
+}

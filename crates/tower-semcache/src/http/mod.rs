@@ -1,0 +1,92 @@
+//! Record and replay of HTTP responses.
+//!
+//! [`HttpRecord`] stores a response while its body streams by: no byte is delayed, and the entry is
+//! there before whoever reads the body learns of its end. What is stored is one [`Answer`]:
+//! status, end-to-end headers and one piece of contiguous bytes.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_body_util::{BodyExt, Full};
+//! use tower::{BoxError, Layer, ServiceExt, service_fn};
+//! use tower_semcache::http::{Answer, HttpRecord};
+//! use tower_semcache::{Cache, CacheLayer, Control, Lookup, Secret};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! let secret = Secret::random();
+//! let policy = move |request: &Request<()>| {
+//!     let path = Bytes::copy_from_slice(request.uri().path().as_bytes());
+//!     let lookup = Lookup::new(&secret, secret.scope(&[]), path);
+//!     Some(lookup.control(Control::from_headers(request.headers())))
+//! };
+//! let cache: Cache<Answer> = Cache::builder().build()?;
+//! let service = CacheLayer::new(cache, policy, HttpRecord::new("example"))
+//!     .layer(service_fn(|_: Request<()>| async {
+//!         Ok::<_, BoxError>(Response::new(Full::new(Bytes::from("hello"))))
+//!     }));
+//!
+//! let first = service.clone().oneshot(Request::new(())).await?;
+//! assert_eq!(first.headers()["cache-status"], "example; fwd=miss");
+//! first.into_body().collect().await?;
+//! let second = service.oneshot(Request::new(())).await?;
+//! assert_eq!(second.headers()["cache-status"], "example; hit; detail=exact");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Which answers are whole, and which form the caller gets, are closures or types of yours:
+//!
+//! ```
+//! use tower_semcache::http::{Answer, Asked, HttpRecord};
+//!
+//! let record = HttpRecord::new("example")
+//!     .complete(|answer: &Answer| answer.status() == 200 && answer.body().ends_with(b"}"))
+//!     .transcode(|stored: &Answer, asked: &Asked<'_>| {
+//!         // Only the form it came in.
+//!         (asked.headers.get("accept") == stored.headers().get("content-type"))
+//!             .then(|| stored.clone())
+//!     });
+//! # drop(record);
+//! ```
+//!
+//! # What is stored
+//!
+//! A response whose body came to a clean end, of the length its `Content-Length` promises, within
+//! [`max_entry_bytes`](crate::Cache::max_entry_bytes), and of which [`Complete`] says that it is
+//! whole. Never stored are responses
+//!
+//! * with `Cache-Control: no-store` or `private`, or `max-age` or `s-maxage` of zero (of less than
+//!   the life the entry would have, it shortens that life). `no-cache` is obeyed too, except on
+//!   `text/event-stream`: there servers send it by habit, against proxies that buffer;
+//! * with a `Vary` that names more than `Accept-Encoding` and `Origin`: the look-up decides what an
+//!   answer depends on, and cannot know of another header. For these two nothing is lost: an
+//!   encoded body is not stored, and what `Origin` changes (`Access-Control-*`) is left out;
+//! * with a `Content-Encoding` other than `identity`, or a `Content-Range`;
+//! * with trailers: the stored form has no place for them.
+//!
+//! # What is never replayed
+//!
+//! `Set-Cookie`, request and trace ids, rate limits, `Date`, `Age`, `Server-Timing`, `Cache-Status`,
+//! `Retry-After`, `Alt-Svc`, `Access-Control-*` and all that belongs to one connection.
+//!
+//! # What a response says
+//!
+//! Every response has `Cache-Status` (RFC 9211) and its [`Outcome`](crate::Outcome) among the
+//! extensions; one from the cache also `Age`.
+
+mod answer;
+mod body;
+mod complete;
+mod headers;
+mod record;
+mod status;
+mod transcode;
+
+pub use answer::Answer;
+pub use body::Body;
+pub use complete::{Complete, Success};
+pub use record::HttpRecord;
+pub use transcode::{Asked, SameForm, Transcode};
+
+pub(crate) use headers::{directives, seconds};

@@ -1,0 +1,116 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tower_layer::Layer;
+
+use crate::cache::Cache;
+use crate::guard::AcceptAll;
+use crate::semantic::{DEADLINE, NoEmbedder, Semantic};
+use crate::service::CacheService;
+
+/// Puts a [`CacheService`] around a service. See the [crate docs](crate).
+pub struct CacheLayer<P, H, V, E = NoEmbedder, G = AcceptAll> {
+    cache: Cache<V>,
+    policy: P,
+    record: H,
+    semantic: Option<Semantic<E, G>>,
+}
+
+// === impl CacheLayer ===
+
+impl<P, H, V> CacheLayer<P, H, V> {
+    /// A layer that answers from `cache` what `policy` finds there, and lets `record` store the
+    /// rest.
+    pub const fn new(cache: Cache<V>, policy: P, record: H) -> Self {
+        Self {
+            cache,
+            policy,
+            record,
+            semantic: None,
+        }
+    }
+}
+
+impl<P, H, V, E, G> CacheLayer<P, H, V, E, G> {
+    /// Adds the semantic tier, for requests whose [`Matching`](crate::Matching) asks for it.
+    ///
+    /// `embedder` is a tower service from a text to its [`Vector`](crate::Vector): time limits,
+    /// concurrency limits and batching stack on it as on any other. It is called at most once a
+    /// request, on a clone.
+    #[must_use]
+    pub fn semantic<E2, G2>(self, embedder: E2, guard: G2) -> CacheLayer<P, H, V, E2, G2> {
+        let deadline = self.semantic.map_or(DEADLINE, |semantic| semantic.deadline);
+        let Self {
+            cache,
+            policy,
+            record,
+            ..
+        } = self;
+        let guard = Arc::new(guard);
+        CacheLayer {
+            cache,
+            policy,
+            record,
+            semantic: Some(Semantic {
+                embedder,
+                guard,
+                deadline,
+            }),
+        }
+    }
+
+    /// How long a request waits for its embedding, readiness of the embedder included, before it
+    /// goes on as a miss. Default: 100 ms. Without a semantic tier it says nothing.
+    #[must_use]
+    pub fn embed_deadline(mut self, deadline: Duration) -> Self {
+        if let Some(semantic) = &mut self.semantic {
+            semantic.deadline = deadline;
+        }
+        self
+    }
+}
+
+impl<S, P, H, V, E, G> Layer<S> for CacheLayer<P, H, V, E, G>
+where
+    P: Clone,
+    H: Clone,
+    E: Clone,
+{
+    type Service = CacheService<S, P, H, V, E, G>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        let Self {
+            cache,
+            policy,
+            record,
+            semantic,
+        } = self.clone();
+        CacheService::from_parts(inner, cache, policy, record, semantic)
+    }
+}
+
+impl<P, H, V, E, G> Clone for CacheLayer<P, H, V, E, G>
+where
+    P: Clone,
+    H: Clone,
+    E: Clone,
+{
+    fn clone(&self) -> Self {
+        Self {
+            cache: self.cache.clone(),
+            policy: self.policy.clone(),
+            record: self.record.clone(),
+            semantic: self.semantic.clone(),
+        }
+    }
+}
+
+impl<P, H, V, E, G> fmt::Debug for CacheLayer<P, H, V, E, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CacheLayer")
+            .field("cache", &self.cache)
+            .field("semantic", &self.semantic)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,33 @@
+use std::time::Duration;
+
+use crate::matching::Similarity;
+
+/// Where an answer came from. Under `http` it is an extension of the response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// From the cache.
+    Hit {
+        /// How the stored request matched.
+        detail: Detail,
+        /// How long ago the answer was stored.
+        age: Duration,
+    },
+    /// From the inner service: nothing stored would do.
+    Miss,
+    /// From the inner service: the policy kept the request from the cache.
+    Bypass,
+}
+
+/// How a stored request matched the asked one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Equal, byte for byte.
+    Exact,
+    /// Similar in its text, equal in everything else.
+    Semantic {
+        /// The cosine between the two texts.
+        similarity: Similarity,
+    },
+}

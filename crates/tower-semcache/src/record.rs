@@ -1,0 +1,76 @@
+use tower::BoxError;
+
+use crate::cache::{Commit, Hit};
+use crate::error::NotCached;
+use crate::outcome::Outcome;
+use crate::weigh::Weigh;
+
+/// How a response of type `Res` becomes something to store, and a stored thing a response.
+///
+/// Under `http` this is [`HttpRecord`](crate::http::HttpRecord), which records a body while it
+/// streams. For responses that are plain values it is [`Cloned`].
+pub trait Record<Req, Res> {
+    /// What is stored.
+    type Value: Weigh + Send + Sync + 'static;
+
+    /// The response of the service with the cache around it.
+    type Response;
+
+    /// A response from the stored answer. `None`: it cannot serve this request after all (it came
+    /// in another form, say), and the request goes on as a miss.
+    fn replay(&self, hit: &Hit<Self::Value>, asked: &Req) -> Option<Self::Response>;
+
+    /// Passes a response on and sees to it that `commit` is used once it has come to a clean,
+    /// complete end: before whoever reads it learns of that end, and without an await between.
+    fn record(&self, response: Res, commit: Commit<Self::Value>) -> Self::Response;
+
+    /// Passes a response on that is not recorded. `outcome` is a miss or a bypass.
+    fn pass(&self, response: Res, outcome: Outcome) -> Self::Response;
+
+    /// Passes a response on and says nothing about it: another layer already has.
+    fn forward(&self, response: Res) -> Self::Response;
+
+    /// The answer to a caller who wants a stored answer or nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`NotCached`], unless the protocol has a response that says so.
+    fn not_cached(&self, asked: &Req) -> Result<Self::Response, BoxError> {
+        let _ = asked;
+        Err(NotCached::new().into())
+    }
+}
+
+/// Stores a clone of every response.
+///
+/// Every response that the inner service returns as `Ok` counts as complete.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cloned;
+
+// === impl Cloned ===
+
+impl<Req, Res> Record<Req, Res> for Cloned
+where
+    Res: Clone + Weigh + Send + Sync + 'static,
+{
+    type Value = Res;
+    type Response = Res;
+
+    fn replay(&self, hit: &Hit<Res>, _: &Req) -> Option<Res> {
+        Some(hit.value().clone())
+    }
+
+    fn record(&self, response: Res, commit: Commit<Res>) -> Res {
+        // A refusal has been counted; the response is good all the same.
+        let _ = commit.store(response.clone());
+        response
+    }
+
+    fn pass(&self, response: Res, _: Outcome) -> Res {
+        response
+    }
+
+    fn forward(&self, response: Res) -> Res {
+        response
+    }
+}

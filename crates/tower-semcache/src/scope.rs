@@ -1,0 +1,248 @@
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// The key of every digest a cache compares: 256 bits that callers must not know.
+///
+/// Whoever knows it can search for two requests with one digest. An exact hit compares the whole
+/// request as well, so such a pair would cost a miss, not a wrong answer; a [`Scope`] is compared
+/// as a digest only. [`Secret::random`] suits a store that lives as long as the process; a store
+/// shared between processes needs the same [`Secret::from_bytes`] in each.
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+/// A keyed 256-bit digest of everything that must agree exactly between two requests before the
+/// answer to one may serve the other: tenant, model, parameters, system prompt and so on.
+///
+/// Made only by a [`Secret`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scope(Digest);
+
+/// Collects the labelled parts of a [`Scope`]; see [`Secret::scope_builder`].
+#[derive(Clone)]
+pub struct ScopeBuilder {
+    hasher: blake3::Hasher,
+}
+
+/// 32 bytes that are already uniform: hashing one means reading its first eight bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Digest([u8; 32]);
+
+/// The hasher for maps keyed by a [`Digest`] or by a number of our own. A keyed BLAKE3 output needs
+/// no second hash; one multiplication spreads consecutive numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DigestHasher(u64);
+
+pub(crate) type DigestMap<K, T> =
+    std::collections::HashMap<K, T, std::hash::BuildHasherDefault<DigestHasher>>;
+
+// One tag a purpose, all of one length, so that no scope is ever the key of a request.
+const SCOPE_TAG: &[u8; 16] = b"semcache/scope/1";
+const ENTRY_TAG: &[u8; 16] = b"semcache/entry/1";
+const PART: &[u8; 1] = &[1];
+const END: &[u8; 1] = &[0];
+
+// === impl Secret ===
+
+impl Secret {
+    /// A secret from the operating system's source of randomness.
+    ///
+    /// # Panics
+    ///
+    /// When the operating system has no such source.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the operating system has a source of randomness");
+        Self(bytes)
+    }
+
+    /// A secret the operator chose: the same bytes give the same digests in every process.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The scope of these labelled parts, in this order.
+    ///
+    /// The encoding is prefix-free: every label and every value carries its length, so no two
+    /// different lists of parts are the same bytes.
+    ///
+    /// ```
+    /// use tower_semcache::Secret;
+    ///
+    /// let secret = Secret::random();
+    /// let one = secret.scope(&[("tenant", b"ab"), ("model", b"c")]);
+    /// let two = secret.scope(&[("tenant", b"a"), ("model", b"bc")]);
+    /// assert_ne!(one, two);
+    /// ```
+    #[must_use]
+    pub fn scope(&self, parts: &[(&str, &[u8])]) -> Scope {
+        let mut builder = self.scope_builder();
+        for (label, value) in parts {
+            builder = builder.part(label, value);
+        }
+        builder.finish()
+    }
+
+    /// Starts a scope whose parts come one by one.
+    #[must_use]
+    pub fn scope_builder(&self) -> ScopeBuilder {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(SCOPE_TAG);
+        ScopeBuilder { hasher }
+    }
+
+    /// The key of one entry: a digest of its scope and its canonical request.
+    pub(crate) fn entry(&self, scope: &Scope, canonical: &[u8]) -> Digest {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(ENTRY_TAG);
+        hasher.update(&scope.0.0);
+        hasher.update(canonical);
+        Digest(*hasher.finalize().as_bytes())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+// === impl ScopeBuilder ===
+
+impl ScopeBuilder {
+    /// Adds one labelled part. Order counts.
+    #[must_use]
+    pub fn part(mut self, label: &str, value: &[u8]) -> Self {
+        self.hasher.update(PART);
+        for bytes in [label.as_bytes(), value] {
+            self.hasher.update(&(bytes.len() as u64).to_le_bytes());
+            self.hasher.update(bytes);
+        }
+        self
+    }
+
+    /// The scope of all parts added.
+    #[must_use]
+    pub fn finish(mut self) -> Scope {
+        self.hasher.update(END);
+        Scope(Digest(*self.hasher.finalize().as_bytes()))
+    }
+}
+
+impl fmt::Debug for ScopeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ScopeBuilder(..)")
+    }
+}
+
+// === impl Scope ===
+
+impl Scope {
+    /// The 32 bytes of the digest.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0.0
+    }
+
+    pub(crate) fn bucket(&self, buckets: usize) -> usize {
+        self.0.bucket(buckets)
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scope({:016x}..)", self.0.head())
+    }
+}
+
+// === impl Digest ===
+
+impl Digest {
+    /// One of `buckets` numbers, from other bits than the ones a map looks at.
+    pub(crate) fn bucket(&self, buckets: usize) -> usize {
+        let tail = self
+            .0
+            .last_chunk::<8>()
+            .map_or(0, |tail| u64::from_le_bytes(*tail));
+        (tail % buckets.max(1) as u64) as usize
+    }
+
+    fn head(&self) -> u64 {
+        self.0
+            .first_chunk::<8>()
+            .map_or(0, |head| u64::from_le_bytes(*head))
+    }
+}
+
+impl Hash for Digest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.head());
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}..", self.head())
+    }
+}
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: Secret = Secret::from_bytes([7; 32]);
+
+    #[test]
+    fn parts_that_concatenate_alike_are_different_scopes() {
+        let lists: [&[(&str, &[u8])]; 7] = [
+            &[],
+            &[("a", b"b")],
+            &[("ab", b"")],
+            &[("", b"ab")],
+            &[("a", b"b"), ("", b"")],
+            &[("a", b""), ("b", b"")],
+            &[("b", b""), ("a", b"")],
+        ];
+        for (i, one) in lists.iter().enumerate() {
+            for (j, two) in lists.iter().enumerate() {
+                assert_eq!(
+                    SECRET.scope(one) == SECRET.scope(two),
+                    i == j,
+                    "{one:?} {two:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn another_secret_gives_other_digests() {
+        let parts: &[(&str, &[u8])] = &[("tenant", b"a")];
+        assert_ne!(
+            SECRET.scope(parts),
+            Secret::from_bytes([8; 32]).scope(parts)
+        );
+        assert_ne!(Secret::random().scope(parts), Secret::random().scope(parts));
+    }
+
+    #[test]
+    fn nothing_printable_gives_the_secret_away() {
+        assert_eq!(format!("{:?}", SECRET), "Secret(..)");
+    }
+}
