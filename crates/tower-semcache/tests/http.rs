@@ -202,6 +202,10 @@ fn is_hit(outcome: Outcome) -> bool {
     )
 }
 
+fn is_miss(outcome: Outcome) -> bool {
+    outcome == Outcome::Miss
+}
+
 const HELLO: [Step; 4] = [
     Step::Data("he"),
     Step::Wait,
@@ -585,6 +589,64 @@ async fn a_semantic_hit_says_how_similar_it_is() {
         panic!("a semantic hit");
     };
     assert!((similarity.get() - 1.0 / 1.04).abs() < 1e-6);
+}
+
+#[tokio::test]
+async fn whoever_leaves_early_gives_back_what_the_recording_held() {
+    let rig = Rig::new(&HELLO, Hint::None).header("content-length", "5");
+    let whole = rig.cache.max_entry_bytes();
+    for _ in 0..2 * rig.cache.max_bytes() / whole {
+        let mut other = rig.cache.begin(lookup("t", "other"));
+        other.reserve(whole).expect("nothing else is held");
+        drop(other);
+    }
+    drop(rig.send(request(&[])).await);
+    let mut body = rig.send(request(&[])).await.into_body();
+    body.frame().await.expect("a frame").expect("no error");
+    drop(body);
+    assert!(is_miss(rig.read(&[]).await.0));
+    assert!(is_hit(rig.read(&[]).await.0));
+}
+
+#[tokio::test]
+async fn a_response_passes_when_too_much_is_being_recorded() {
+    let mut rig = Rig::new(&HELLO, Hint::None);
+    rig.cache = Cache::builder().max_bytes(4_096).build().expect("valid");
+    let mut other = rig.cache.begin(lookup("t", "other"));
+    other.reserve(4_096).expect("nothing else is held");
+    assert_eq!(rig.read(&[]).await, (Outcome::Miss, Bytes::from("hello")));
+    assert_eq!((rig.cache.len(), rig.cache.stats().refused_busy), (0, 1));
+    drop(other);
+    rig.read(&[]).await;
+    assert_eq!(rig.cache.len(), 1);
+}
+
+#[tokio::test]
+async fn a_promised_length_without_a_body_is_not_stored() {
+    // As in the answer to a HEAD request.
+    let rig = Rig::new(&[], Hint::EndOfStream).header("content-length", "5");
+    let response = rig.send(request(&[])).await;
+    assert!(response.body().is_end_stream());
+    assert_eq!(rig.cache.stats().refused_incomplete, 1);
+}
+
+#[tokio::test]
+async fn size_hint_and_end_are_those_of_the_inner_body() {
+    for hint in HINTS {
+        let rig = Rig::new(&HELLO, hint);
+        let mut body = rig.send(request(&[])).await.into_body();
+        let exact = |rest| (hint == Hint::Length).then_some(rest);
+        assert_eq!(
+            (body.size_hint().exact(), body.is_end_stream()),
+            (exact(5), false)
+        );
+        body.frame().await.expect("a frame").expect("no error");
+        assert_eq!(body.size_hint().exact(), exact(3));
+        while body.frame().await.is_some() {}
+        assert_eq!(body.is_end_stream(), hint != Hint::None);
+        assert!(body.frame().await.is_none());
+        assert_eq!(rig.cache.stats().stored, 1);
+    }
 }
 
 #[test]
