@@ -1,6 +1,6 @@
 //! What is exact.
 
-use crate::measure::{Source, Tally, samples};
+use crate::measure::{Tally, samples};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,16 +70,24 @@ pub struct Counts {
 #[serde(transparent)]
 pub struct Batches(pub BTreeMap<u64, u64>);
 
-impl Counts {
-    pub(super) fn new(sources: impl IntoIterator<Item = Source>, metrics: &str) -> Self {
+impl Batches {
+    /// Reads them from a gateway's metrics.
+    #[must_use]
+    pub fn read(metrics: &str) -> Self {
         let batches = samples(metrics).filter(|sample| sample.name == "llm_front_batches_total");
         let batches = batches
             .filter_map(|sample| Some((sample.label("items")?.parse().ok()?, sample.value as u64)));
-        let batches = batches.filter(|(_, count)| *count > 0).collect();
-        Self {
-            sources: sources.into_iter().collect(),
-            batches: Batches(batches),
-        }
+        Self(batches.filter(|(_, count)| *count > 0).collect())
+    }
+
+    /// Those that are not among `earlier`.
+    #[must_use]
+    pub fn since(mut self, earlier: &Self) -> Self {
+        self.0.retain(|size, count| {
+            *count -= earlier.0.get(size).copied().unwrap_or(0).min(*count);
+            *count > 0
+        });
+        self
     }
 }
 
@@ -118,10 +126,14 @@ mod tests {
 
     #[test]
     fn batches_are_read_from_the_metrics() {
-        let metrics = "llm_front_batches_total{items=\"8\"} 2\nllm_front_batches_total{items=\"3\"} 1\nother 7\n";
-        let counts = Counts::new([Source::Hit], metrics);
-        assert_eq!(counts.batches.to_string(), "8 + 8 + 3");
-        assert_eq!(counts.sources.to_string(), "0 / 1 / 0");
-        assert_eq!(Batches::default().to_string(), "none");
+        let before = Batches::read(
+            "llm_front_batches_total{items=\"8\"} 1\nllm_front_batches_total{items=\"1\"} 5\n",
+        );
+        let metrics = "llm_front_batches_total{items=\"8\"} 3\nllm_front_batches_total{items=\"3\"} 1\nllm_front_batches_total{items=\"1\"} 5\nother 7\n";
+        assert_eq!(
+            Batches::read(metrics).since(&before).to_string(),
+            "8 + 8 + 3"
+        );
+        assert_eq!(Batches::read("").to_string(), "none");
     }
 }

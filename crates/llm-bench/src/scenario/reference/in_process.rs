@@ -1,7 +1,7 @@
 //! In process, under paused time: every figure is exact.
 
-use super::workload::{Answer, CALLERS, REQUESTS, Run, WINDOW, body};
-use super::Mode;
+use super::workload::{Answer, CALLERS, PAUSE, REQUESTS, Run, WINDOW, body};
+use super::{Batches, Mode};
 use crate::BoxError;
 use crate::measure::Source;
 use crate::report::progress;
@@ -21,7 +21,9 @@ use tower::{Service, ServiceExt};
 /// # Errors
 /// A run could not be made.
 pub fn runs(count: u32) -> Result<Vec<(Mode, Run)>, BoxError> {
-    progress(&format!("reference, in process: {count} runs with and without coalescing"));
+    progress(&format!(
+        "reference, in process: {count} runs with and without coalescing"
+    ));
     let modes = (0..count).flat_map(|_| Mode::BOTH);
     modes.map(|mode| Ok((mode, run(mode)?))).collect()
 }
@@ -31,7 +33,10 @@ pub fn runs(count: u32) -> Result<Vec<(Mode, Run)>, BoxError> {
 /// # Errors
 /// The stack cannot be built, or a caller got no answer.
 pub fn run(mode: Mode) -> Result<Run, BoxError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()?;
     runtime.block_on(within(mode))
 }
 
@@ -53,7 +58,11 @@ async fn within(mode: Mode) -> Result<Run, BoxError> {
     while let Some(caller) = callers.join_next().await {
         answers.append(&mut caller??);
     }
-    Ok(Run::new(&answers, &gateway.metrics.render(), Duration::ZERO))
+    Ok(Run::new(
+        &answers,
+        Batches::read(&gateway.metrics.render()),
+        Duration::ZERO,
+    ))
 }
 
 async fn call<S, B>(mut service: S, cursor: Cursor) -> Result<Vec<Answer>, BoxError>
@@ -67,18 +76,27 @@ where
         let request = Request::post("/v1/generate")
             .header("content-type", "application/json")
             .body(Full::from(body(number)))?;
-        let response = service.ready().await.map_err(Into::into)?.call(request).await.map_err(Into::into)?;
+        let response = service
+            .ready()
+            .await
+            .map_err(Into::into)?
+            .call(request)
+            .await
+            .map_err(Into::into)?;
         let (head, body) = response.into_parts();
         body.collect().await.map_err(Into::into)?;
         if head.status != 200 {
             return Err(format!("request {number} was answered {}", head.status).into());
         }
-        let source = head.headers.get("cache-status").map_or(Source::Unsaid, |value| Source::of(value.as_bytes()));
-        answers.push(Answer { source, took: sent.elapsed() });
-        // Correctness: time stands still while anybody can run, so without this the first caller of a batch to be woken would
-        // send a second request before the others of the batch have read their answers of the same instant, and find the
-        // cache without them. A request over a network never overtakes that far; here it goes to the end of the line.
-        tokio::task::yield_now().await;
+        let source = head
+            .headers
+            .get("cache-status")
+            .map_or(Source::Unsaid, |value| Source::of(value.as_bytes()));
+        answers.push(Answer {
+            source,
+            took: sent.elapsed(),
+        });
+        tokio::time::sleep(PAUSE).await;
     }
     Ok(answers)
 }

@@ -15,6 +15,6 @@ pub mod sockets;
 mod summary;
 mod workload;
 
-pub use self::counts::{Counts, Mode};
+pub use self::counts::{Batches, Counts, Mode};
 pub use self::summary::report;
 pub use self::workload::Run;

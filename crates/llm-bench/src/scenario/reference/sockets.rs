@@ -1,7 +1,7 @@
 //! Over sockets, against the binary that people run.
 
-use super::Mode;
-use super::workload::{Answer, CALLERS, REQUESTS, Run, body};
+use super::workload::{Answer, CALLERS, PAUSE, REQUESTS, Run, body};
+use super::{Batches, Mode};
 use crate::BoxError;
 use crate::client::{Connection, Recording, Sources, get, open_many, post};
 use crate::clock::Stamp;
@@ -47,10 +47,12 @@ async fn run(front: &Binary, mode: Mode) -> Result<Run, BoxError> {
             .chain(["--cache", "on", "--coalesce", mode.switch()]),
         None,
     )?;
+    let connections = warm(open_many(front.address, CALLERS, Sources::Any).await?).await?;
+    let before = Batches::read(&metrics(front.address).await?);
     let cursor = Cursor::new(REQUESTS);
     let barrier = Arc::new(Barrier::new(CALLERS));
     let mut callers = JoinSet::new();
-    for connection in open_many(front.address, CALLERS, Sources::Any).await? {
+    for connection in connections {
         callers.spawn(call(connection, barrier.clone(), cursor.clone()));
     }
     let (mut answers, mut first) = (Vec::new(), Vec::new());
@@ -64,7 +66,31 @@ async fn run(front: &Binary, mode: Mode) -> Result<Run, BoxError> {
         .max()
         .zip(first.iter().min())
         .map_or(Duration::ZERO, |(last, first)| last.since(*first));
-    Ok(Run::new(&answers, &metrics(front.address).await?, spread))
+    let batches = Batches::read(&metrics(front.address).await?).since(&before);
+    Ok(Run::new(&answers, batches, spread))
+}
+
+/// One request on each connection, for a prompt of its own: every page that a request touches has been touched once, and
+/// every connection has been accepted.
+async fn warm(connections: Vec<Connection>) -> Result<Vec<Connection>, BoxError> {
+    let mut callers = JoinSet::new();
+    for (mut connection, number) in connections.into_iter().zip(0..) {
+        callers.spawn(async move {
+            let request = post(
+                "/v1/generate",
+                format!(r#"{{"prompt":"warm-up {number}"}}"#).as_bytes(),
+            );
+            connection
+                .exchange(&request, &mut Recording::default())
+                .await
+                .map(|()| connection)
+        });
+    }
+    let mut warmed = Vec::new();
+    while let Some(caller) = callers.join_next().await {
+        warmed.push(caller??);
+    }
+    Ok(warmed)
 }
 
 /// Calls until the cursor is empty; with the moment of the first send.
@@ -92,6 +118,7 @@ async fn call(
             source: recording.source(),
             took: recording.ended()?.since(sent),
         });
+        tokio::time::sleep(PAUSE).await;
     }
     Ok((first, answers))
 }

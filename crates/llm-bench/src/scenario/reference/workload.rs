@@ -1,6 +1,6 @@
 //! What is sent, and what is kept of a run.
 
-use super::Counts;
+use super::{Batches, Counts};
 use crate::measure::Source;
 use std::time::Duration;
 
@@ -18,6 +18,13 @@ pub(super) const LIMIT: Duration = Duration::from_millis(6 + 12 + 3 * 3);
 
 /// How far the 95th percentile over sockets may be above [`LIMIT`].
 pub(super) const TOLERANCE: f64 = 1.25;
+
+/// From an answer to the caller's next request.
+///
+/// The answers of one batch come at one instant, but are read and stored one by one. Without a pause the first caller to have
+/// his sends again while others of that instant are on their way, and whether he finds them in the cache or still in flight
+/// is up to the scheduler, not to the gateway.
+pub(super) const PAUSE: Duration = Duration::from_millis(3);
 
 const PROMPTS: [&str; 4] = [
     "summarize checkout incident",
@@ -54,8 +61,9 @@ pub struct Run {
 }
 
 impl Run {
-    pub(super) fn new(answers: &[Answer], metrics: &str, spread: Duration) -> Self {
-        let counts = Counts::new(answers.iter().map(|answer| answer.source), metrics);
+    pub(super) fn new(answers: &[Answer], batches: Batches, spread: Duration) -> Self {
+        let sources = answers.iter().map(|answer| answer.source).collect();
+        let counts = Counts { sources, batches };
         Self {
             counts,
             took: answers.iter().map(|answer| answer.took).collect(),
