@@ -49,7 +49,7 @@ fn significant(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),
         middle if middle >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
     }
 }
 

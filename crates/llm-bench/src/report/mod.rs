@@ -78,7 +78,7 @@ impl Report {
     /// Prints it.
     pub fn print(&self) {
         for table in &self.tables {
-            show(&format!("{table}\n"));
+            show(&table.to_string());
         }
         for note in &self.notes {
             show(&format!("note: {note}"));
