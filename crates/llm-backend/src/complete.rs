@@ -7,11 +7,14 @@
 //! # Examples
 //!
 //! ```
+//! use bytes::Bytes;
 //! use http::{HeaderValue, StatusCode};
 //! use llm_backend::{complete::is_complete, prompt::Endpoint::ChatCompletions};
 //!
 //! let json = HeaderValue::from_static("application/json");
-//! let complete = |body: &str| is_complete(ChatCompletions, StatusCode::OK, Some(&json), body.as_bytes());
+//! let complete = |body: &'static str| {
+//!     is_complete(ChatCompletions, StatusCode::OK, Some(&json), &Bytes::from(body))
+//! };
 //! assert!(complete(r#"{"choices":[{"index":0,"finish_reason":"stop"}]}"#));
 //! assert!(!complete(r#"{"choices":[{"index":0,"finish_reason":"length"}]}"#));
 //! assert!(!complete(r#"{"choices":[{"index":0,"finish_"#));
@@ -49,7 +52,7 @@ pub fn is_complete(
     endpoint: Endpoint,
     status: StatusCode,
     content_type: Option<&HeaderValue>,
-    body: &[u8],
+    body: &Bytes,
 ) -> bool {
     if status != StatusCode::OK {
         return false;
@@ -121,7 +124,7 @@ impl Progress {
             // llama.cpp begins the stream of an array of prompts with `data: null`.
             Ok(None) => self.failed |= named_error,
             Ok(Some(chunk)) => {
-                self.failed |= named_error || chunk.error.is_some();
+                self.failed |= named_error || chunk.is_error();
                 for choice in chunk.choices.unwrap_or_default() {
                     self.choice(&choice);
                 }
@@ -156,8 +159,8 @@ impl Progress {
     }
 }
 
-fn stream_is_complete(body: &[u8]) -> bool {
-    let mut input = Bytes::copy_from_slice(body);
+fn stream_is_complete(body: &Bytes) -> bool {
+    let mut input = body.clone();
     let mut decoder = Decoder::with_limit(usize::MAX);
     let mut progress = Progress::new();
     while let Ok(Some(event)) = decoder.decode(&mut input) {
@@ -174,7 +177,7 @@ fn body_is_complete(endpoint: Endpoint, body: &[u8]) -> bool {
     let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
         return false;
     };
-    if answer.error.is_some() {
+    if answer.is_error() {
         return false;
     }
     match endpoint {
@@ -202,6 +205,8 @@ struct Answer<'a> {
     #[serde(borrow)]
     error: Option<&'a RawValue>,
     #[serde(borrow)]
+    object: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow)]
     data: Option<Vec<Datum<'a>>>,
@@ -222,6 +227,15 @@ struct Choice<'a> {
 struct Datum<'a> {
     #[serde(borrow)]
     embedding: Option<&'a RawValue>,
+}
+
+// === impl Answer ===
+
+impl Answer<'_> {
+    /// Whether it is an error, in the form of today or that of older vLLM (`"object": "error"`).
+    fn is_error(&self) -> bool {
+        self.error.is_some() || self.object.as_deref() == Some("error")
+    }
 }
 
 // === impl Choice ===

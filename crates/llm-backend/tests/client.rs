@@ -529,3 +529,70 @@ async fn clones_of_the_default_client_share_their_connections() {
     within(async { tokio::join!(server, calls) }).await;
     assert_eq!(upstream.connections(), 1);
 }
+
+#[tokio::test]
+async fn an_answer_to_an_upload_that_is_not_read_arrives() {
+    let mut upstream = Upstream::start().await;
+    let call = tokio::spawn(upstream.client().oneshot(post(vec![b'x'; 40 << 20])));
+    let mut peer = upstream.accept().await;
+    peer.say("HTTP/1.1 413 Content Too Large\r\nconnection: close\r\ncontent-length: 2\r\n\r\nno")
+        .await;
+    let response = within(call).await.unwrap().unwrap();
+    assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(
+        within(response.into_body().collect())
+            .await
+            .unwrap()
+            .to_bytes(),
+        "no"
+    );
+}
+
+/// Answers every request that comes within `idle` of the last answer, then closes, as vLLM and llama.cpp do after 5 s.
+fn serve_with_idle_limit(mut upstream: Upstream, idle: Duration) -> Arc<AtomicUsize> {
+    let requests = upstream.requests.clone();
+    tokio::spawn(async move {
+        loop {
+            let mut peer = upstream.accept().await;
+            let requests = upstream.requests.clone();
+            tokio::spawn(async move {
+                let mut request = peer.request().await;
+                while !request.is_empty() {
+                    requests.fetch_add(1, Ordering::SeqCst);
+                    peer.say(OK).await;
+                    request = match tokio::time::timeout(idle, peer.request()).await {
+                        Ok(request) => request,
+                        Err(_) => return,
+                    };
+                }
+            });
+        }
+    });
+    requests
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_race_with_an_idle_limit_are_served_once_each() {
+    let upstream = Upstream::start().await;
+    let client = upstream.client();
+    let requests = serve_with_idle_limit(upstream, Duration::from_millis(2));
+    let calls: Vec<_> = (0..8)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                for _ in 0..50 {
+                    let response = within(client.clone().oneshot(post("{}"))).await.unwrap();
+                    assert_eq!(
+                        response.into_body().collect().await.unwrap().to_bytes(),
+                        "ok"
+                    );
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+            })
+        })
+        .collect();
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(requests.load(Ordering::SeqCst), 400);
+}

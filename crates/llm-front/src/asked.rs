@@ -1,5 +1,6 @@
 //! What a request asks for, worked out once and carried along in its extensions.
 
+use crate::layers::merge::Mergeable;
 use http::{Request, Response};
 use llm_backend::prompt::{Endpoint, Prompt};
 use std::sync::Arc;
@@ -41,8 +42,8 @@ pub struct Asked {
     pub wire: Form,
     /// Under which key its answer may be shared, or why it may not.
     pub key: Result<Lookup, Bypass>,
-    /// Whether it may be batched with others.
-    pub merge: bool,
+    /// What it can be batched as, where it can.
+    pub merge: Option<Mergeable>,
 }
 
 /// Carries an [`Asked`] in a message's extensions.

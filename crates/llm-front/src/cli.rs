@@ -1,7 +1,9 @@
 //! The command line.
 
-use crate::config::Settings;
+use crate::config;
+use crate::config::types::Span;
 use clap::{Parser, Subcommand};
+use llm_backend::stub::{Settings, Stub};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -13,7 +15,12 @@ use std::path::PathBuf;
 /// Each flag is also an environment variable (LLM_FRONT_…) and a line of the --config file (the same name with underscores).
 /// A flag wins over the environment, the environment over the file.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 110, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    version,
+    max_term_width = 110,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
 pub struct Cli {
     /// TOML file with settings
     #[arg(long, env = "LLM_FRONT_CONFIG", value_name = "FILE")]
@@ -21,7 +28,7 @@ pub struct Cli {
 
     /// The settings.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: config::Settings,
 
     /// What to do instead of serving.
     #[command(subcommand)]
@@ -46,17 +53,30 @@ pub struct StubArgs {
     pub port: Option<u16>,
     /// Cost of a call, before its first token
     #[arg(long, default_value = "12ms")]
-    pub per_call: crate::config::types::Span,
+    pub per_call: Span,
     /// Cost of each item (prompt) in a call, before its first token
     #[arg(long, default_value = "3ms")]
-    pub per_item: crate::config::types::Span,
+    pub per_item: Span,
     /// Pause between the tokens of a stream
     #[arg(long, default_value = "5ms")]
-    pub pace: crate::config::types::Span,
+    pub pace: Span,
     /// Tokens of an answer
     #[arg(long, default_value_t = 16)]
     pub tokens: u32,
     /// Worker threads; 0: one a CPU
     #[arg(long, default_value_t = 0)]
     pub workers: usize,
+}
+
+impl StubArgs {
+    /// The stub that they describe.
+    #[must_use]
+    pub fn stub(&self) -> Stub {
+        let settings = Settings::default()
+            .per_call(self.per_call.0)
+            .per_item(self.per_item.0)
+            .pace(self.pace.0)
+            .tokens(self.tokens);
+        Stub::new(settings)
+    }
 }

@@ -25,7 +25,11 @@ pub struct Bounds {
 ///
 /// # Errors
 /// 413 over the limit, 408 after too long a silence, 400 when the body breaks off.
-pub async fn collect<B>(headers: &HeaderMap, body: B, bounds: Bounds) -> Result<Bytes, Refusal>
+pub(crate) async fn collect<B>(
+    headers: &HeaderMap,
+    body: B,
+    bounds: Bounds,
+) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
@@ -47,7 +51,10 @@ where
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) => {
                 let why: BoxError = error.into();
-                return Err(Refusal::new(StatusCode::BAD_REQUEST, format!("the request body broke off: {why}")));
+                return Err(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    format!("the request body broke off: {why}"),
+                ));
             }
             Ok(None) => break,
             Err(_) => {
@@ -57,7 +64,9 @@ where
                 ));
             }
         };
-        let Ok(data) = frame.into_data() else { continue };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
         let length = all.as_ref().map_or(first.len(), BytesMut::len);
         if data.len() > bounds.limit.saturating_sub(length) {
             linger(body.as_mut()).await;
@@ -81,11 +90,16 @@ where
 /// What to set aside for a body of `declared` bytes: a caller's word is only taken up to a point.
 fn room(declared: u64, seen: usize) -> usize {
     const TRUSTED: u64 = 1 << 20;
-    usize::try_from(declared.min(TRUSTED)).unwrap_or(seen).max(seen)
+    usize::try_from(declared.min(TRUSTED))
+        .unwrap_or(seen)
+        .max(seen)
 }
 
 async fn linger<B: Body<Data = Bytes>>(mut body: std::pin::Pin<&mut B>) {
-    let _ = tokio::time::timeout(LINGER, async { while let Some(Ok(_)) = body.frame().await {} }).await;
+    let _ = tokio::time::timeout(LINGER, async {
+        while let Some(Ok(_)) = body.frame().await {}
+    })
+    .await;
 }
 
 fn too_large(limit: usize) -> Refusal {
@@ -102,34 +116,52 @@ mod tests {
     use http_body_util::{Full, StreamBody};
     use std::convert::Infallible;
 
-    const BOUNDS: Bounds = Bounds { limit: 8, silence: Duration::from_secs(60) };
+    const BOUNDS: Bounds = Bounds {
+        limit: 8,
+        silence: Duration::from_secs(60),
+    };
 
-    fn pieces(
-        pieces: &'static [&'static str],
-    ) -> impl Body<Data = Bytes, Error = Infallible> {
-        StreamBody::new(futures_util::stream::iter(
-            pieces.iter().map(|piece| Ok(http_body::Frame::data(Bytes::from_static(piece.as_bytes())))),
-        ))
+    fn pieces(pieces: &'static [&'static str]) -> impl Body<Data = Bytes, Error = Infallible> {
+        StreamBody::new(futures_util::stream::iter(pieces.iter().map(|piece| {
+            Ok(http_body::Frame::data(Bytes::from_static(piece.as_bytes())))
+        })))
     }
 
     #[tokio::test(start_paused = true)]
     async fn pieces_become_one_body() {
-        let body = collect(&HeaderMap::new(), pieces(&["ab", "cd", "", "efgh"]), BOUNDS).await.unwrap();
+        let body = collect(&HeaderMap::new(), pieces(&["ab", "cd", "", "efgh"]), BOUNDS)
+            .await
+            .unwrap();
         assert_eq!(body, "abcdefgh");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_body_over_the_limit_is_refused_with_and_without_a_declared_length() {
-        let declared = collect(&HeaderMap::new(), Full::new(Bytes::from_static(b"123456789")), BOUNDS).await;
-        assert_eq!(declared.unwrap_err().status(), StatusCode::PAYLOAD_TOO_LARGE);
+        let declared = collect(
+            &HeaderMap::new(),
+            Full::new(Bytes::from_static(b"123456789")),
+            BOUNDS,
+        )
+        .await;
+        assert_eq!(
+            declared.unwrap_err().status(),
+            StatusCode::PAYLOAD_TOO_LARGE
+        );
         let undeclared = collect(&HeaderMap::new(), pieces(&["12345", "6789"]), BOUNDS).await;
-        assert_eq!(undeclared.unwrap_err().status(), StatusCode::PAYLOAD_TOO_LARGE);
+        assert_eq!(
+            undeclared.unwrap_err().status(),
+            StatusCode::PAYLOAD_TOO_LARGE
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_body_is_given_up() {
-        let silent = StreamBody::new(futures_util::stream::pending::<Result<http_body::Frame<Bytes>, Infallible>>());
-        let refusal = collect(&HeaderMap::new(), silent, BOUNDS).await.unwrap_err();
+        let silent = StreamBody::new(futures_util::stream::pending::<
+            Result<http_body::Frame<Bytes>, Infallible>,
+        >());
+        let refusal = collect(&HeaderMap::new(), silent, BOUNDS)
+            .await
+            .unwrap_err();
         assert_eq!(refusal.status(), StatusCode::REQUEST_TIMEOUT);
     }
 }

@@ -70,7 +70,10 @@ impl Refusal {
         let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
         if let Some(after) = self.retry_after {
             let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -102,19 +105,31 @@ pub fn word(error: &BoxError) -> Refusal {
         };
     }
     if find::<tower_coalesce::error::Overloaded>(error).is_some() {
-        return Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many different requests in flight: try again shortly")
-            .code("overloaded")
-            .retry_after(Duration::from_secs(1));
+        return Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many different requests in flight: try again shortly",
+        )
+        .code("overloaded")
+        .retry_after(Duration::from_secs(1));
     }
     tracing::error!(error = %Chain(error), "request failed");
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the gateway failed on this request: its log says why")
-        .code("internal_error")
+    Refusal::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the gateway failed on this request: its log says why",
+    )
+    .code("internal_error")
 }
 
 /// Looks for an error of type `T` in the chain of sources.
 #[must_use]
 pub fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
-    std::iter::successors(Some(error), |error| error.source()).find_map(|error| error.downcast_ref())
+    chain(error).find_map(|error| error.downcast_ref())
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
+        (*error).source()
+    })
 }
 
 /// An error with its sources, in one line.
@@ -124,7 +139,8 @@ pub struct Chain<'a>(pub &'a (dyn Error + 'static));
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)?;
-        std::iter::successors(self.0.source(), |error| error.source())
+        chain(self.0)
+            .skip(1)
             .try_for_each(|source| write!(f, ": {source}"))
     }
 }
@@ -159,7 +175,8 @@ mod tests {
                 Some(self.0.as_ref())
             }
         }
-        let inner = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy").retry_after(Duration::from_millis(1500));
+        let inner = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy")
+            .retry_after(Duration::from_millis(1500));
         let response = word(&Wrapped(inner.into()).into()).into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "2");

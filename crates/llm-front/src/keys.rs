@@ -8,9 +8,11 @@ use crate::asked::{Asked, Bypass, Form};
 use crate::config::Config;
 use crate::config::types::{Sampled, Semantic, Tenants, UpstreamForm};
 use crate::errors::Refusal;
+use crate::layers::merge::Mergeable;
 use crate::layers::tenant::{self, Tenant};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, request::Parts};
+use llm_backend::merge::{Part, completion_request};
 use llm_backend::prompt::{Endpoint, Prompt};
 use std::time::Duration;
 use tower_semcache::{Control, Lookup, Matching, Secret};
@@ -28,6 +30,7 @@ pub struct Keys {
     ttl: Duration,
     upstream_form: UpstreamForm,
     merge: bool,
+    generate_model: String,
 }
 
 impl Keys {
@@ -43,11 +46,14 @@ impl Keys {
             shares: config.cache.is_on() || config.coalesce.is_on(),
             matching: match config.semantic {
                 Semantic::Off => Matching::Exact,
-                Semantic::Hashed => Matching::Threshold(config.threshold.0),
+                Semantic::Hashed => {
+                    Matching::threshold(config.threshold.0).unwrap_or(Matching::Exact)
+                }
             },
             ttl: config.cache_ttl.0,
             upstream_form: config.upstream_form,
             merge: config.merge.is_on(),
+            generate_model: config.generate_model.0.clone(),
         }
     }
 
@@ -57,25 +63,41 @@ impl Keys {
     /// 400 naming what is wrong with the body.
     pub fn ask(&self, endpoint: Endpoint, parts: &Parts, body: &Bytes) -> Result<Asked, Refusal> {
         let prompt = Prompt::parse(endpoint, body).map_err(|error| {
-            Refusal::new(StatusCode::BAD_REQUEST, error.to_string()).param(error.param().map(str::to_owned))
+            Refusal::new(StatusCode::BAD_REQUEST, error.to_string())
+                .param(error.param().map(str::to_owned))
         })?;
         let form = match prompt.stream {
-            true => Form::Stream { usage: prompt.include_usage },
+            true => Form::Stream {
+                usage: prompt.include_usage,
+            },
             false => Form::Body,
         };
-        let merge = match endpoint {
-            Endpoint::Generate => true,
-            Endpoint::Completions | Endpoint::Embeddings => self.merge && !prompt.stream && !prompt.choices,
-            _ => false,
+        let part = match endpoint {
+            Endpoint::Generate => completion_request(body, Some(&self.generate_model))
+                .and_then(|completion| Part::new(endpoint, &completion)),
+            Endpoint::Completions | Endpoint::Embeddings if self.merge => Part::new(endpoint, body),
+            _ => None,
         };
+        let merge = part.map(|part| Mergeable::new(part, &parts.headers));
         let wire = match (self.upstream_form, endpoint) {
-            (UpstreamForm::Stream, Endpoint::ChatCompletions | Endpoint::Completions) if !merge => {
+            (UpstreamForm::Stream, Endpoint::ChatCompletions | Endpoint::Completions)
+                if merge.is_none() =>
+            {
                 Form::Stream { usage: true }
             }
             _ => form,
         };
-        let key = self.shareable(&prompt).map(|()| self.key(endpoint, parts, &prompt));
-        Ok(Asked { endpoint, prompt, form, wire, key, merge })
+        let key = self
+            .shareable(&prompt)
+            .map(|()| self.key(endpoint, parts, &prompt));
+        Ok(Asked {
+            endpoint,
+            prompt,
+            form,
+            wire,
+            key,
+            merge,
+        })
     }
 
     fn shareable(&self, prompt: &Prompt) -> Result<(), Bypass> {
@@ -88,14 +110,15 @@ impl Keys {
     }
 
     fn key(&self, endpoint: Endpoint, parts: &Parts, prompt: &Prompt) -> Lookup {
-        let text = match self.matching {
+        let semantic = match self.matching {
             Matching::Exact => None,
-            _ => prompt.text.clone(),
+            _ => prompt.semantic(),
         };
-        let around = text.as_ref().map(|_| prompt.without_text());
         let tenant = parts.extensions.get::<Tenant>().map(|tenant| &tenant.0);
         let mut scope = self.secret.scope_builder();
-        scope = scope.part("route", endpoint.path().as_bytes()).part("pool", self.pool.as_bytes());
+        scope = scope
+            .part("route", endpoint.path().as_bytes())
+            .part("pool", self.pool.as_bytes());
         for (label, value) in tenant::identity(self.tenants, tenant, &parts.headers) {
             scope = scope.part(label, value);
         }
@@ -104,14 +127,17 @@ impl Keys {
                 scope = scope.part(name.as_str(), value.as_bytes());
             }
         }
-        if let Some(around) = &around {
-            scope = scope.part("around", around);
+        if endpoint == Endpoint::Generate {
+            scope = scope.part("model", self.generate_model.as_bytes());
+        }
+        if let Some(semantic) = &semantic {
+            scope = scope.part("around", &semantic.without_text);
         }
         let lookup = Lookup::new(&self.secret, scope.finish(), prompt.canonical.clone())
             .control(Control::from_headers(&parts.headers))
             .ttl(self.ttl);
-        match text {
-            Some(text) => lookup.text(text).matching(self.matching),
+        match semantic {
+            Some(semantic) => lookup.text(semantic.text).matching(self.matching),
             None => lookup,
         }
     }

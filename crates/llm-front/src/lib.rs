@@ -4,13 +4,16 @@
 //! process.
 #![forbid(unsafe_code)]
 
+mod admin;
 pub mod asked;
+pub mod backend;
 pub mod cli;
 mod collect;
 pub mod config;
 pub mod errors;
 pub mod journey;
 pub mod keys;
+mod layer_metrics;
 pub mod layers;
 pub mod metrics;
 mod policies;

@@ -6,7 +6,6 @@ use llm_front::cli::{Cli, Command, StubArgs};
 use llm_front::config::types::{Backend, LogFormat};
 use llm_front::config::{Config, Settings};
 use llm_front::{server, stack};
-use std::error::Error;
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
 
@@ -25,10 +24,15 @@ fn main() -> ExitCode {
     }
 }
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, tower::BoxError>;
 
 fn configure(cli: Cli) -> Result<Config> {
-    let file = cli.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
+    let file = cli
+        .config
+        .as_deref()
+        .map(Settings::read)
+        .transpose()?
+        .unwrap_or_default();
     let config = cli.settings.or(file).or_default();
     config.check()?;
     Ok(config)
@@ -42,7 +46,13 @@ fn run_gateway(config: &Config) -> Result<()> {
             .map_err(|error| format!("cannot listen on {} (--listen): {error}", config.listen))?;
         let gateway = stack::build(config)?;
         announce(config);
-        server::serve(listener, gateway.service, server::stop_signal(), config.drain.0).await;
+        server::serve(
+            listener,
+            gateway.service,
+            server::stop_signal(),
+            config.drain.0,
+        )
+        .await;
         Ok(())
     })
 }
@@ -50,9 +60,12 @@ fn run_gateway(config: &Config) -> Result<()> {
 fn run_stub(args: &StubArgs) -> Result<()> {
     log_to_stderr("info", LogFormat::Text)?;
     raise_descriptor_limit();
-    let listen = args.port.map_or(args.listen, |port| ([127, 0, 0, 1], port).into());
+    let listen = args
+        .port
+        .map_or(args.listen, |port| ([127, 0, 0, 1], port).into());
     runtime(args.workers)?.block_on(async {
-        let listener = server::listen(listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+        let listener = server::listen(listen)
+            .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
         tracing::info!("stub on http://{listen}");
         llm_backend::stub::serve(listener, args.stub(), server::stop_signal()).await;
         Ok(())
@@ -70,8 +83,12 @@ fn runtime(workers: usize) -> Result<Runtime> {
 fn log_to_stderr(filter: &str, format: LogFormat) -> Result<()> {
     let filter = filter
         .parse::<tracing_subscriber::EnvFilter>()
-        .map_err(|error| format!("--log: `{filter}` is not a filter ({error}): write info, or llm_front=debug"))?;
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        .map_err(|error| {
+            format!("--log: `{filter}` is not a filter ({error}): write info, or llm_front=debug")
+        })?;
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     match format {
         LogFormat::Text => subscriber.init(),
         LogFormat::Json => subscriber.json().init(),
@@ -88,13 +105,19 @@ fn raise_descriptor_limit() {
 
 fn announce(config: &Config) {
     let (address, backend) = (config.listen, &config.backend);
-    tracing::info!("llm-front {} on http://{address}, backend: {backend}", env!("CARGO_PKG_VERSION"));
+    tracing::info!(
+        "llm-front {} on http://{address}, backend: {backend}",
+        env!("CARGO_PKG_VERSION")
+    );
     let model = match backend {
         Backend::Stub => "stub",
         Backend::Url(_) => "MODEL",
     };
     // On standard output: something to copy.
-    #[expect(clippy::print_stdout, reason = "the one thing a person is told to type")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "the one thing a person is told to type"
+    )]
     {
         println!(
             "try it (twice: the second answer comes from the cache):\n\n  \

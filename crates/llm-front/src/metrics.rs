@@ -20,8 +20,10 @@ use std::time::Duration;
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Bounds of the buckets of durations, in seconds.
-const SECONDS: [f64; 16] =
-    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
+const SECONDS: [f64; 16] = [
+    0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    120.0,
+];
 
 /// What the gateway counts.
 #[derive(Debug)]
@@ -85,14 +87,42 @@ impl Metrics {
     #[must_use]
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("llm_front");
-        let (in_flight, requests, left, cut) = (Gauge::default(), Family::default(), Family::default(), Family::default());
+        let (in_flight, requests, left, cut) = (
+            Gauge::default(),
+            Family::default(),
+            Family::default(),
+            Family::default(),
+        );
         let duration = Family::new_with_constructor(seconds as fn() -> Histogram);
-        registry.register("requests_in_flight", "Requests inside the gateway", in_flight.clone());
+        registry.register(
+            "requests_in_flight",
+            "Requests inside the gateway",
+            in_flight.clone(),
+        );
         registry.register("requests", "Answered requests by source", requests.clone());
-        registry.register("request_duration_seconds", "Time from a request's head to the end of its answer", duration.clone());
-        registry.register("callers_left", "Requests whose caller left before the end (499)", left.clone());
-        registry.register("answers_cut", "Answers that broke off after their head was sent", cut.clone());
-        Self { registry, in_flight, requests, duration, left, cut }
+        registry.register(
+            "request_duration_seconds",
+            "Time from a request's head to the end of its answer",
+            duration.clone(),
+        );
+        registry.register(
+            "callers_left",
+            "Requests whose caller left before the end (499)",
+            left.clone(),
+        );
+        registry.register(
+            "answers_cut",
+            "Answers that broke off after their head was sent",
+            cut.clone(),
+        );
+        Self {
+            registry,
+            in_flight,
+            requests,
+            duration,
+            left,
+            cut,
+        }
     }
 
     /// Adds what somebody else counts.
@@ -104,8 +134,16 @@ impl Metrics {
 
     /// An answer went out whole.
     pub fn answered(&self, route: Route, source: Source, status: StatusCode, after: Duration) {
-        self.requests.get_or_create(&Answered { route, source, code: status.as_u16() }).inc();
-        self.duration.get_or_create(&BySource { source }).observe(after.as_secs_f64());
+        self.requests
+            .get_or_create(&Answered {
+                route,
+                source,
+                code: status.as_u16(),
+            })
+            .inc();
+        self.duration
+            .get_or_create(&BySource { source })
+            .observe(after.as_secs_f64());
     }
 
     /// An answer broke off.

@@ -25,15 +25,23 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// # Errors
 /// The address cannot be had.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
 /// Serves until `stop` resolves, then lets open answers run on for at most `drain`.
-pub async fn serve<S>(listener: TcpListener, service: S, stop: impl Future<Output = ()>, drain: Duration)
-where
+pub async fn serve<S>(
+    listener: TcpListener,
+    service: S,
+    stop: impl Future<Output = ()>,
+    drain: Duration,
+) where
     S: Service<Request<Incoming>, Response = Reply, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
@@ -58,7 +66,11 @@ where
     }
     drop(listener);
     let open = graceful.count();
-    tracing::info!(connections = open, ?drain, "stopping: letting open answers finish");
+    tracing::info!(
+        connections = open,
+        ?drain,
+        "stopping: letting open answers finish"
+    );
     match tokio::time::timeout(drain, graceful.shutdown()).await {
         Ok(()) => tracing::info!("stopped"),
         Err(_) => tracing::warn!("stopped with answers unfinished after {drain:?} (--drain)"),
@@ -91,7 +103,9 @@ where
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
     )
 }
 

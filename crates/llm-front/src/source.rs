@@ -48,17 +48,36 @@ pub struct Label {
 
 impl Label {
     /// Of a request that the gateway does not read.
-    pub const OPAQUE: Self = Self { source: Source::Bypass, bypass: None, similarity: None };
+    pub const OPAQUE: Self = Self {
+        source: Source::Bypass,
+        bypass: None,
+        similarity: None,
+    };
 
     /// Reads it off what the layers left on a response.
     #[must_use]
     pub fn of(asked: &Asked, outcome: Option<&Outcome>, role: Option<&Role>) -> Self {
-        let label = |source| Self { source, bypass: None, similarity: None };
+        let label = |source| Self {
+            source,
+            bypass: None,
+            similarity: None,
+        };
         match (&asked.key, outcome, role) {
-            (Err(bypass), _, _) => Self { bypass: Some(*bypass), ..label(Source::Bypass) },
-            (_, Some(Outcome::Hit { detail: Detail::Semantic { similarity }, .. }), _) => {
-                Self { similarity: Some(*similarity), ..label(Source::SemanticHit) }
-            }
+            (Err(bypass), _, _) => Self {
+                bypass: Some(*bypass),
+                ..label(Source::Bypass)
+            },
+            (
+                _,
+                Some(Outcome::Hit {
+                    detail: Detail::Semantic { similarity },
+                    ..
+                }),
+                _,
+            ) => Self {
+                similarity: Some(*similarity),
+                ..label(Source::SemanticHit)
+            },
             (_, Some(Outcome::Hit { .. }), _) => label(Source::Hit),
             (_, _, Some(Role::Follower)) => label(Source::Coalesced),
             _ => label(Source::Generation),
@@ -70,16 +89,30 @@ impl Label {
     pub fn cache_status(self) -> HeaderValue {
         match (self.source, self.bypass, self.similarity) {
             (Source::SemanticHit, _, Some(similarity)) => {
-                let value = format!("llm-front; hit; detail=\"semantic; sim={:.3}\"", similarity.get());
-                HeaderValue::try_from(value).unwrap_or_else(|_| HeaderValue::from_static("llm-front; hit"))
+                let value = format!(
+                    "llm-front; hit; detail=\"semantic; sim={:.3}\"",
+                    similarity.get()
+                );
+                HeaderValue::try_from(value)
+                    .unwrap_or_else(|_| HeaderValue::from_static("llm-front; hit"))
             }
-            (Source::Hit | Source::SemanticHit, _, _) => HeaderValue::from_static("llm-front; hit; detail=exact"),
+            (Source::Hit | Source::SemanticHit, _, _) => {
+                HeaderValue::from_static("llm-front; hit; detail=exact")
+            }
             (Source::Coalesced, _, _) => HeaderValue::from_static("llm-front; fwd=miss; collapsed"),
             (Source::Generation, _, _) => HeaderValue::from_static("llm-front; fwd=miss"),
-            (_, Some(Bypass::Sampled), _) => HeaderValue::from_static("llm-front; fwd=bypass; detail=sampled"),
-            (_, Some(Bypass::Choices), _) => HeaderValue::from_static("llm-front; fwd=bypass; detail=choices"),
-            (_, Some(Bypass::Off), _) => HeaderValue::from_static("llm-front; fwd=bypass; detail=off"),
-            (Source::Bypass | Source::Failed, None, _) => HeaderValue::from_static("llm-front; fwd=bypass"),
+            (_, Some(Bypass::Sampled), _) => {
+                HeaderValue::from_static("llm-front; fwd=bypass; detail=sampled")
+            }
+            (_, Some(Bypass::Choices), _) => {
+                HeaderValue::from_static("llm-front; fwd=bypass; detail=choices")
+            }
+            (_, Some(Bypass::Off), _) => {
+                HeaderValue::from_static("llm-front; fwd=bypass; detail=off")
+            }
+            (Source::Bypass | Source::Failed, None, _) => {
+                HeaderValue::from_static("llm-front; fwd=bypass")
+            }
         }
     }
 }

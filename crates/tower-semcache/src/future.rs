@@ -111,12 +111,13 @@ where
             lookup,
             generation,
         } = miss;
-        cache.counters().misses.add(1);
         if lookup.control.only_if_cached {
+            cache.counters().not_cached.add(1);
             return Self::Done {
                 response: Some(record.not_cached(&request)),
             };
         }
+        cache.counters().misses.add(1);
         let stores = lookup.control.store;
         let commit = stores.then(|| Commit::new(cache, lookup, generation, vector));
         Self::Call {

@@ -6,7 +6,7 @@ use tower_layer::Layer;
 
 use crate::cache::Cache;
 use crate::guard::AcceptAll;
-use crate::semantic::{DEADLINE, NoEmbedder, Semantic};
+use crate::semantic::{NoEmbedder, Semantic};
 use crate::service::CacheService;
 
 /// Puts a [`CacheService`] around a service. See the [crate docs](crate).
@@ -15,7 +15,10 @@ pub struct CacheLayer<P, H, V, E = NoEmbedder, G = AcceptAll> {
     policy: P,
     record: H,
     semantic: Option<Semantic<E, G>>,
+    deadline: Duration,
 }
+
+const DEADLINE: Duration = Duration::from_millis(100);
 
 // === impl CacheLayer ===
 
@@ -28,6 +31,7 @@ impl<P, H, V> CacheLayer<P, H, V> {
             policy,
             record,
             semantic: None,
+            deadline: DEADLINE,
         }
     }
 }
@@ -40,30 +44,32 @@ impl<P, H, V, E, G> CacheLayer<P, H, V, E, G> {
     /// request, on a clone.
     #[must_use]
     pub fn semantic<E2, G2>(self, embedder: E2, guard: G2) -> CacheLayer<P, H, V, E2, G2> {
-        let deadline = self.semantic.map_or(DEADLINE, |semantic| semantic.deadline);
         let Self {
             cache,
             policy,
             record,
-            ..
+            semantic: _,
+            deadline,
         } = self;
-        let guard = Arc::new(guard);
+        let semantic = Some(Semantic {
+            embedder,
+            guard: Arc::new(guard),
+            deadline,
+        });
         CacheLayer {
             cache,
             policy,
             record,
-            semantic: Some(Semantic {
-                embedder,
-                guard,
-                deadline,
-            }),
+            semantic,
+            deadline,
         }
     }
 
     /// How long a request waits for its embedding, readiness of the embedder included, before it
-    /// goes on as a miss. Default: 100 ms. Without a semantic tier it says nothing.
+    /// goes on as a miss. Default: 100 ms.
     #[must_use]
     pub fn embed_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
         if let Some(semantic) = &mut self.semantic {
             semantic.deadline = deadline;
         }
@@ -85,6 +91,7 @@ where
             policy,
             record,
             semantic,
+            deadline: _,
         } = self.clone();
         CacheService::from_parts(inner, cache, policy, record, semantic)
     }
@@ -102,6 +109,7 @@ where
             policy: self.policy.clone(),
             record: self.record.clone(),
             semantic: self.semantic.clone(),
+            deadline: self.deadline,
         }
     }
 }

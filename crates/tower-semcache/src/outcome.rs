@@ -15,6 +15,8 @@ pub enum Outcome {
     },
     /// From the inner service: nothing stored would do.
     Miss,
+    /// From nowhere: nothing stored would do, and the caller wanted nothing else.
+    NotCached,
     /// From the inner service: the policy kept the request from the cache.
     Bypass,
 }

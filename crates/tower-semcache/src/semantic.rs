@@ -21,8 +21,6 @@ pub(crate) struct Semantic<E, G> {
 #[non_exhaustive]
 pub struct NoEmbedder;
 
-pub(crate) const DEADLINE: Duration = Duration::from_millis(100);
-
 // === impl Semantic ===
 
 impl<E, G> Clone for Semantic<E, G>

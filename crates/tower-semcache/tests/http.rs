@@ -19,7 +19,9 @@ use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use tower::{BoxError, Layer, Service, ServiceExt, service_fn};
 use tower_semcache::http::{Answer, Asked, Body, HttpRecord};
-use tower_semcache::{Cache, CacheLayer, Control, Detail, Lookup, Outcome, Policy, ProbeLayer};
+use tower_semcache::{
+    AcceptAll, Cache, CacheLayer, Control, Detail, Lookup, Outcome, Policy, ProbeLayer,
+};
 
 /// What an inner body does, one step a poll.
 #[derive(Clone, Debug)]
@@ -198,6 +200,10 @@ fn is_hit(outcome: Outcome) -> bool {
             ..
         }
     )
+}
+
+fn is_miss(outcome: Outcome) -> bool {
+    outcome == Outcome::Miss
 }
 
 const HELLO: [Step; 4] = [
@@ -435,7 +441,12 @@ async fn the_callers_cache_control_makes_reuse_stricter() {
         .send(request(&[("cache-control", "only-if-cached")]))
         .await;
     assert_eq!(absent.status(), StatusCode::GATEWAY_TIMEOUT);
-    assert_eq!((status(&absent), rig.calls()), ("test; fwd=miss", 1));
+    assert_eq!(
+        (status(&absent), rig.calls()),
+        ("test; detail=only-if-cached", 1)
+    );
+    assert_eq!(absent.extensions().get(), Some(&Outcome::NotCached));
+    assert_eq!(rig.cache.stats().not_cached, 1);
 
     rig.read(&[]).await;
     assert!(is_hit(
@@ -545,6 +556,117 @@ async fn an_answer_begun_before_a_purge_is_not_stored() {
     rig.cache.purge();
     response.into_body().collect().await.expect("clean");
     assert_eq!((rig.cache.len(), rig.cache.stats().refused_purged), (0, 1));
+}
+
+#[tokio::test]
+async fn a_semantic_hit_says_how_similar_it_is() {
+    let rig = Rig::new(&HELLO, Hint::None);
+    let response = rig.response.clone();
+    let inner = service_fn(move |_: Req| {
+        let response = response.clone();
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let policy = |request: &Req| Some(common::similar("t", request.uri().path(), 0.9));
+    let layer = CacheLayer::new(rig.cache.clone(), policy, rig.record.clone())
+        .semantic(common::Prefix::default(), AcceptAll);
+    let service = layer.layer(inner);
+    let at = |path: &'static str| {
+        let mut request = request(&[]);
+        *request.uri_mut() = http::Uri::from_static(path);
+        request
+    };
+    let first = service.clone().oneshot(at("/a")).await.expect("an answer");
+    first.into_body().collect().await.expect("clean");
+    let second = service.oneshot(at("/b")).await.expect("an answer");
+    // The two share an axis of length 1 and differ in one of 0.2: 1 / 1.04.
+    let expected = "test; hit; detail=\"semantic; sim=0.961\"";
+    assert_eq!(second.headers()["cache-status"], expected);
+    let Some(Outcome::Hit {
+        detail: Detail::Semantic { similarity },
+        ..
+    }) = second.extensions().get()
+    else {
+        panic!("a semantic hit");
+    };
+    assert!((similarity.get() - 1.0 / 1.04).abs() < 1e-6);
+}
+
+#[tokio::test]
+async fn whoever_leaves_early_gives_back_what_the_recording_held() {
+    let rig = Rig::new(&HELLO, Hint::None).header("content-length", "5");
+    let whole = rig.cache.max_entry_bytes();
+    for _ in 0..2 * rig.cache.max_bytes() / whole {
+        let mut other = rig.cache.begin(lookup("t", "other"));
+        other.reserve(whole).expect("nothing else is held");
+        drop(other);
+    }
+    drop(rig.send(request(&[])).await);
+    let mut body = rig.send(request(&[])).await.into_body();
+    body.frame().await.expect("a frame").expect("no error");
+    drop(body);
+    assert!(is_miss(rig.read(&[]).await.0));
+    assert!(is_hit(rig.read(&[]).await.0));
+}
+
+#[tokio::test]
+async fn a_response_passes_when_too_much_is_being_recorded() {
+    let mut rig = Rig::new(&HELLO, Hint::None);
+    rig.cache = Cache::builder().max_bytes(4_096).build().expect("valid");
+    let mut other = rig.cache.begin(lookup("t", "other"));
+    other.reserve(4_096).expect("nothing else is held");
+    assert_eq!(rig.read(&[]).await, (Outcome::Miss, Bytes::from("hello")));
+    assert_eq!((rig.cache.len(), rig.cache.stats().refused_busy), (0, 1));
+    drop(other);
+    rig.read(&[]).await;
+    assert_eq!(rig.cache.len(), 1);
+}
+
+#[tokio::test]
+async fn a_promised_length_without_a_body_is_not_stored() {
+    // As in the answer to a HEAD request.
+    let rig = Rig::new(&[], Hint::EndOfStream).header("content-length", "5");
+    let response = rig.send(request(&[])).await;
+    assert!(response.body().is_end_stream());
+    assert_eq!(rig.cache.stats().refused_incomplete, 1);
+}
+
+#[tokio::test]
+async fn size_hint_and_end_are_those_of_the_inner_body() {
+    for hint in HINTS {
+        let rig = Rig::new(&HELLO, hint);
+        let mut body = rig.send(request(&[])).await.into_body();
+        let exact = |rest| (hint == Hint::Length).then_some(rest);
+        assert_eq!(
+            (body.size_hint().exact(), body.is_end_stream()),
+            (exact(5), false)
+        );
+        body.frame().await.expect("a frame").expect("no error");
+        assert_eq!(body.size_hint().exact(), exact(3));
+        while body.frame().await.is_some() {}
+        assert_eq!(body.is_end_stream(), hint != Hint::None);
+        assert!(body.frame().await.is_none());
+        assert_eq!(rig.cache.stats().stored, 1);
+    }
+}
+
+#[test]
+fn services_futures_and_bodies_can_be_sent() {
+    fn sendable<T: Send>(_: &T) {}
+    let rig = Rig::new(&HELLO, Hint::None);
+    let inner = service_fn(|_: Req| {
+        std::future::ready(Ok::<_, Infallible>(Response::new(Mock::new(
+            &[],
+            Hint::None,
+        ))))
+    });
+    let cached = CacheLayer::new(rig.cache.clone(), policy, rig.record.clone())
+        .semantic(common::Prefix::default(), AcceptAll)
+        .layer(inner);
+    let mut probe = ProbeLayer::new(rig.cache.clone(), policy, rig.record.clone()).layer(cached);
+    sendable(&probe);
+    sendable(&probe.call(request(&[])));
+    fn body<T: Send + Sync + Unpin + Default>() {}
+    body::<Body<Mock>>();
 }
 
 #[test]

@@ -326,3 +326,57 @@ async fn only_if_cached_is_never_a_call() {
     );
     assert_eq!(backend.calls(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_guard_that_panics_takes_its_own_request_only() {
+    let (cache, backend) = (cache(), Backend::default());
+    let guard = |_: &str, cached: &str| -> Verdict { panic!("cannot read {cached}") };
+    let layer = layer(&cache).semantic(Prefix::default(), guard);
+    ask(&layer, &backend, Ask::similar("apple", 0.9)).await;
+    let service = layer.layer(backend.clone());
+    let panicked = tokio::spawn(service.clone().oneshot(Ask::similar("apply", 0.9))).await;
+    assert!(panicked.expect_err("a panic").is_panic());
+    assert_eq!(
+        service
+            .oneshot(Ask::similar("apple", 0.9))
+            .await
+            .expect("a hit"),
+        "apple #0"
+    );
+    cache.purge();
+    assert!(cache.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_leaves_takes_the_embedding_and_the_call_along() {
+    let cache = cache();
+    let backend = Backend {
+        delay: Duration::from_secs(1),
+        ..Backend::default()
+    };
+    let alive = Arc::new(());
+    let held = Arc::clone(&alive);
+    let slow = service_fn(move |text: Arc<str>| {
+        let held = Arc::clone(&held);
+        async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            drop(held);
+            Ok::<_, BoxError>(Vector::from(prefix(&text)))
+        }
+    });
+    let service = layer(&cache)
+        .semantic(slow, AcceptAll)
+        .layer(backend.clone());
+    let leave_after = |millis| {
+        let call = service.clone().oneshot(Ask::similar("apple", 0.9));
+        tokio::time::timeout(Duration::from_millis(millis), call)
+    };
+    leave_after(10)
+        .await
+        .expect_err("left during the embedding");
+    assert_eq!((Arc::strong_count(&alive), backend.calls()), (2, 0));
+    leave_after(100).await.expect_err("left during the call");
+    assert_eq!((Arc::strong_count(&alive), backend.calls()), (2, 1));
+    let stats = cache.stats();
+    assert_eq!((stats.stored, stats.refused_unfinished), (0, 1));
+}

@@ -44,6 +44,8 @@ pub(super) fn forward<B: Body>(request: &mut Request<B>, credential: Option<&Cre
         HeaderValue::from_static("identity"),
     );
     match length {
+        // It nearly always is, and a new value allocates.
+        Length::Exact(length) if announces(headers, length) => {}
         Length::Exact(length) => {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
         }
@@ -96,6 +98,20 @@ fn drop_named(headers: &mut HeaderMap, connection: &HeaderValue) {
             headers.remove(name);
         }
     }
+}
+
+fn announces(headers: &HeaderMap, length: u64) -> bool {
+    let mut announced = headers.get_all(header::CONTENT_LENGTH).iter();
+    let (first, second) = (announced.next(), announced.next());
+    second.is_none() && first.is_some_and(|value| parse(value.as_bytes()) == Some(length))
+}
+
+fn parse(digits: &[u8]) -> Option<u64> {
+    // The standard parser takes a sign too, which a length has not.
+    let text = std::str::from_utf8(digits)
+        .ok()
+        .filter(|text| !text.starts_with('+'))?;
+    text.parse().ok()
 }
 
 enum Length {
@@ -213,6 +229,19 @@ mod tests {
             forwarded(&[("authorization", "Bearer theirs")], None)["authorization"],
             "Bearer theirs"
         );
+    }
+
+    #[test]
+    fn a_wrong_or_repeated_length_is_put_right() {
+        for lengths in [&["7"][..], &["5", "5"], &["+5"], &["x"], &["5"], &[]] {
+            let lengths: Vec<_> = lengths
+                .iter()
+                .map(|length| ("content-length", *length))
+                .collect();
+            let headers = forwarded(&lengths, None);
+            let sent: Vec<_> = headers.get_all("content-length").iter().collect();
+            assert_eq!(sent, ["5"], "{lengths:?}");
+        }
     }
 
     #[test]

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use ::http::uri::Authority;
 use ::http::{HeaderMap, Method, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tower_service::Service;
 
+use super::classify;
 use super::connect::Connector;
 use super::wire::Wire;
 use crate::RequestBody;
+use crate::error::Error;
 
 /// How long an unused connection is kept. vLLM and llama.cpp close theirs after 5 s; who closes first does not find out by a
 /// lost request.
@@ -42,6 +45,7 @@ struct Clients {
 #[must_use = "futures do nothing unless polled"]
 pub struct Sending {
     response: legacy::ResponseFuture,
+    upstream: Option<Authority>,
     again: Option<Again>,
 }
 
@@ -81,10 +85,10 @@ impl fmt::Debug for Http {
 
 impl Service<Request<RequestBody>> for Http {
     type Response = Response<Incoming>;
-    type Error = legacy::Error;
+    type Error = Error;
     type Future = Sending;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), legacy::Error>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Ok(()))
     }
 
@@ -97,6 +101,7 @@ impl Service<Request<RequestBody>> for Http {
             body,
         });
         Sending {
+            upstream: request.uri().authority().cloned(),
             response: self.clients.pooled.request(request),
             again,
         }
@@ -106,7 +111,7 @@ impl Service<Request<RequestBody>> for Http {
 // === impl Sending ===
 
 impl Future for Sending {
-    type Output = Result<Response<Incoming>, legacy::Error>;
+    type Output = Result<Response<Incoming>, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
@@ -121,7 +126,10 @@ impl Future for Sending {
             };
             match self.again.take() {
                 Some(again) if was_stale(&error) => self.response = again.send(),
-                _ => return Poll::Ready(Err(error)),
+                _ => {
+                    let upstream = self.upstream.as_ref().map_or("", Authority::as_str);
+                    return Poll::Ready(Err(classify::head(error.into(), &upstream.into())));
+                }
             }
         }
     }

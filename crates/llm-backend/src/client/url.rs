@@ -1,6 +1,7 @@
 //! Where a backend is.
 
 use std::fmt;
+use std::mem;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -55,10 +56,12 @@ impl BaseUrl {
 
     /// Points a request at the upstream: its URI and its `Host`.
     pub(super) fn apply<B>(&self, request: &mut Request<B>) {
+        // Taken, not cloned: the first clone of a path allocates.
+        let asked = mem::take(request.uri_mut()).into_parts().path_and_query;
         let mut parts = Parts::default();
         parts.scheme = Some(self.inner.scheme.clone());
         parts.authority = Some(self.inner.authority.clone());
-        parts.path_and_query = Some(self.join(request.uri()));
+        parts.path_and_query = Some(self.join(asked));
         if let Ok(uri) = Uri::from_parts(parts) {
             *request.uri_mut() = uri;
         }
@@ -67,17 +70,13 @@ impl BaseUrl {
             .insert(header::HOST, self.inner.host.clone());
     }
 
-    fn join(&self, uri: &Uri) -> PathAndQuery {
-        let asked = uri.path_and_query();
+    fn join(&self, asked: Option<PathAndQuery>) -> PathAndQuery {
+        let asked = asked.unwrap_or_else(|| PathAndQuery::from_static("/"));
         if self.inner.prefix.is_empty() {
-            return asked
-                .cloned()
-                .unwrap_or_else(|| PathAndQuery::from_static("/"));
+            return asked;
         }
-        let asked = asked.map_or("/", PathAndQuery::as_str);
-        // Both halves are valid and the second begins with a slash, but for `*`, which is sent as it is.
-        PathAndQuery::try_from(format!("{}{asked}", self.inner.prefix))
-            .unwrap_or_else(|_| PathAndQuery::from_static("/"))
+        // Both halves are valid and the second begins with a slash; where it does not (`*`) there is nothing to join.
+        PathAndQuery::try_from(format!("{}{asked}", self.inner.prefix)).unwrap_or(asked)
     }
 }
 

@@ -16,11 +16,13 @@ pub(super) struct Wire {
     history: Arc<History>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct History {
     /// The response heads that were given out.
     answers: AtomicU32,
-    /// Whether a byte came since the request in flight was begun.
+    /// The writes that followed a read: the requests, if none was answered before it was wholly sent.
+    turns: AtomicU32,
+    /// Whether a byte came since the last of them.
     heard: AtomicBool,
 }
 
@@ -31,8 +33,6 @@ pin_project! {
         #[pin]
         io: T,
         wire: Wire,
-        // The answers there were when the request in flight was begun.
-        turn: u32,
     }
 }
 
@@ -46,9 +46,43 @@ impl Wire {
 
     /// Whether a request that this connection lost found it stale: the connection had served before, and not one byte of an
     /// answer came.
+    ///
+    /// Correctness: the lost request is the one after the last answer. If it is also the last turn, and nothing was heard since
+    /// that began, then nothing was heard of its answer. An interim answer to a request that is still being sent (a
+    /// `100 Continue`, an early refusal) makes one turn too many, and this false from then on: it errs on the safe side.
     pub(super) fn was_stale(&self) -> bool {
-        self.history.answers.load(Ordering::Acquire) > 0
-            && !self.history.heard.load(Ordering::Acquire)
+        let History {
+            answers,
+            turns,
+            heard,
+        } = &*self.history;
+        let answers = answers.load(Ordering::Acquire);
+        let is_last = turns.load(Ordering::Acquire) == answers.wrapping_add(1);
+        answers > 0 && is_last && !heard.load(Ordering::Acquire)
+    }
+
+    fn wrote(&self) {
+        let History { turns, heard, .. } = &*self.history;
+        // Only the connection's own task comes here, so nothing is lost between the two.
+        if heard.load(Ordering::Relaxed) {
+            heard.store(false, Ordering::Release);
+            turns.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn heard(&self) {
+        self.history.heard.store(true, Ordering::Release);
+    }
+}
+
+impl Default for History {
+    fn default() -> Self {
+        // The first write begins the first turn.
+        Self {
+            answers: AtomicU32::new(0),
+            turns: AtomicU32::new(0),
+            heard: AtomicBool::new(true),
+        }
     }
 }
 
@@ -59,22 +93,7 @@ impl<T> Wired<T> {
         Self {
             io,
             wire: Wire::default(),
-            turn: 0,
         }
-    }
-}
-
-/// A write after an answer begins the next request: from here on nothing has been heard.
-///
-/// Correctness: `answers` is raised after the connection went back to its pool, so the next request's first write may come
-/// before it. Then `heard` stays set, and that request is not sent again though it could be: it errs on the safe side. The
-/// other way round, a write in the middle of a request never clears what was heard of its own answer, because that answer's
-/// head has not been given out yet (an interim `100 Continue`, say); once it has, the request can no longer be lost.
-fn begin(wire: &Wire, turn: &mut u32) {
-    let answers = wire.history.answers.load(Ordering::Acquire);
-    if answers != *turn {
-        *turn = answers;
-        wire.history.heard.store(false, Ordering::Release);
     }
 }
 
@@ -88,7 +107,7 @@ impl<T: AsyncRead> AsyncRead for Wired<T> {
         let before = buf.filled().len();
         ready!(this.io.poll_read(cx, buf))?;
         if buf.filled().len() > before {
-            this.wire.history.heard.store(true, Ordering::Release);
+            this.wire.heard();
         }
         Poll::Ready(Ok(()))
     }
@@ -101,7 +120,7 @@ impl<T: AsyncWrite> AsyncWrite for Wired<T> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.project();
-        begin(this.wire, this.turn);
+        this.wire.wrote();
         this.io.poll_write(cx, buf)
     }
 
@@ -119,7 +138,7 @@ impl<T: AsyncWrite> AsyncWrite for Wired<T> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.project();
-        begin(this.wire, this.turn);
+        this.wire.wrote();
         this.io.poll_write_vectored(cx, bufs)
     }
 
@@ -192,5 +211,29 @@ mod tests {
         exchange(&mut wired, &mut theirs).await;
         wired.write_all(b"more of the request").await.unwrap();
         assert!(!wire.was_stale());
+    }
+
+    #[tokio::test]
+    async fn a_request_may_be_begun_before_the_answer_to_the_last_one_is_counted() {
+        let (mut wired, mut theirs, wire) = connection();
+        exchange(&mut wired, &mut theirs).await;
+        wired.write_all(b"request").await.unwrap();
+        wire.answered();
+        assert!(wire.was_stale());
+    }
+
+    #[tokio::test]
+    async fn a_long_history_changes_nothing() {
+        let (mut wired, mut theirs, wire) = connection();
+        for _ in 0..100 {
+            exchange(&mut wired, &mut theirs).await;
+            assert!(!wire.was_stale());
+            wire.answered();
+            wired.write_all(b"two").await.unwrap();
+            assert!(wire.was_stale());
+            theirs.write_all(b"answer").await.unwrap();
+            wired.read_exact(&mut [0; 6]).await.unwrap();
+            wire.answered();
+        }
     }
 }

@@ -4,12 +4,22 @@ use super::*;
 
 fn body(endpoint: Endpoint, text: &str) -> bool {
     let json = HeaderValue::from_static("application/json; charset=utf-8");
-    is_complete(endpoint, StatusCode::OK, Some(&json), text.as_bytes())
+    is_complete(
+        endpoint,
+        StatusCode::OK,
+        Some(&json),
+        &Bytes::copy_from_slice(text.as_bytes()),
+    )
 }
 
 fn stream(text: &str) -> bool {
     let sse = HeaderValue::from_static("Text/Event-Stream;charset=utf-8");
-    is_complete(Chat, StatusCode::OK, Some(&sse), text.as_bytes())
+    is_complete(
+        Chat,
+        StatusCode::OK,
+        Some(&sse),
+        &Bytes::copy_from_slice(text.as_bytes()),
+    )
 }
 
 const STOP: &str =
@@ -17,7 +27,7 @@ const STOP: &str =
 
 #[test]
 fn only_status_200_with_a_known_content_type_is_whole() {
-    let text = br#"{"choices":[{"finish_reason":"stop"}]}"#;
+    let text = &Bytes::from(r#"{"choices":[{"finish_reason":"stop"}]}"#);
     let json = HeaderValue::from_static("application/json");
     let html = HeaderValue::from_static("text/html");
     assert!(is_complete(Chat, StatusCode::OK, Some(&json), text));
@@ -62,6 +72,10 @@ fn every_choice_must_have_ended_of_its_own_accord() {
 
 #[test]
 fn an_error_in_a_200_is_no_answer() {
+    assert!(!body(
+        Chat,
+        r#"{"object":"error","choices":[{"finish_reason":"stop"}]}"#
+    ));
     assert!(!body(
         Chat,
         r#"{"error":{},"choices":[{"finish_reason":"stop"}]}"#

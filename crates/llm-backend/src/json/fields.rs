@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::scan::push_char;
+use super::string::push_char;
 
 /// The members of one object: decoded keys and raw values, in order.
 ///

@@ -37,6 +37,7 @@ mod fields;
 mod object;
 mod read;
 mod scan;
+mod string;
 
 pub(crate) use self::{
     edit::Edits,

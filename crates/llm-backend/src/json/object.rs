@@ -1,12 +1,12 @@
 //! A request body: canonical, with its top-level values at hand.
 
-use std::{cmp::Ordering, fmt, ops::Range};
+use std::{fmt, ops::Range};
 
 use bytes::Bytes;
 
 use super::{
     Error,
-    scan::{Entry, Scanner, order},
+    scan::{Entry, Scanner},
 };
 
 /// A JSON object, scanned once: its canonical form, and where each top-level member lies. See the [module docs](super).
@@ -58,12 +58,13 @@ impl<'a> Object<'a> {
     /// The member of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Member<'_>> {
-        let find = |entry: &Entry| order(entry.key(&self.out), name.as_bytes());
+        let find = |entry: &Entry| entry.cmp_name(name, &self.out);
         let at = self.entries.binary_search_by(find).ok()?;
         self.entries.get(at).map(|entry| self.member(entry))
     }
 
     /// All members, sorted by key.
+    #[must_use]
     pub fn members(&self) -> impl ExactSizeIterator<Item = Member<'_>> {
         self.entries.iter().map(|entry| self.member(entry))
     }
@@ -77,12 +78,7 @@ impl<'a> Object<'a> {
     /// The canonical form of the object, without the top-level members named in `ignored`.
     #[must_use]
     pub fn canonical(&self, ignored: &[&str]) -> Bytes {
-        let ignore = |entry: &Entry| {
-            let key = entry.key(&self.out);
-            ignored
-                .iter()
-                .any(|name| order(key, name.as_bytes()) == Ordering::Equal)
-        };
+        let ignore = |entry: &Entry| ignored.iter().any(|name| entry.is(name, &self.out));
         // Exact, so that the buffer becomes `Bytes` as it is.
         let kept = self.entries.iter().filter(|entry| !ignore(entry));
         let (length, count) = kept.clone().fold((0, 0), |(sum, n), entry| {

@@ -2,16 +2,20 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use super::{Error, Kind, read::decode};
+use super::{Error, Kind, read::decode, string::unescaped};
 
 /// A text nested this deeply is refused (`serde_json` draws the line at the same place).
 pub const DEPTH_LIMIT: usize = 128;
 
-/// The state of one pass. Positions named `at` and `source…` are in `text`, all others in `out`.
+/// The state of one pass. Positions named `at`, `run` and `source…` are in `text`, all others in `out`.
+///
+/// What is canonical already is copied in runs, not token by token: the source from `run` up to `at` is accepted and not yet
+/// in `out`.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
-    text: &'a [u8],
-    at: usize,
+    pub(super) text: &'a [u8],
+    pub(super) at: usize,
+    pub(super) run: usize,
     pub(super) out: Vec<u8>,
     /// The members of all objects that are open now, the innermost last.
     pub(super) members: Vec<Entry>,
@@ -24,6 +28,8 @@ pub(super) struct Scanner<'a> {
 pub(super) struct Entry {
     pub(super) start: usize,
     pub(super) key_end: usize,
+    /// The key had escapes in the source, and may still have some.
+    pub(super) escaped: bool,
     pub(super) end: usize,
     pub(super) source_key: usize,
     pub(super) source_start: usize,
@@ -42,6 +48,30 @@ impl Entry {
     pub(super) const fn value(&self) -> Range<usize> {
         self.key_end + 1..self.end
     }
+
+    /// The order of two members by their decoded keys.
+    fn order(&self, other: &Self, out: &[u8]) -> Ordering {
+        if self.escaped || other.escaped {
+            return unescaped(self.key(out)).cmp(unescaped(other.key(out)));
+        }
+        self.key(out).cmp(other.key(out))
+    }
+
+    /// The order of the decoded key and this one.
+    pub(super) fn cmp_name(&self, name: &str, out: &[u8]) -> Ordering {
+        if self.escaped {
+            return unescaped(self.key(out)).cmp(name.bytes());
+        }
+        self.key(out).cmp(name.as_bytes())
+    }
+
+    /// Whether the decoded key is this one.
+    pub(super) fn is(&self, name: &str, out: &[u8]) -> bool {
+        if self.escaped {
+            return self.cmp_name(name, out) == Ordering::Equal;
+        }
+        self.key(out) == name.as_bytes()
+    }
 }
 
 // === impl Scanner ===
@@ -54,6 +84,7 @@ impl<'a> Scanner<'a> {
         Ok(Self {
             text,
             at: 0,
+            run: 0,
             // Canonical text is never longer than its source.
             out: Vec::with_capacity(text.len()),
             members: Vec::with_capacity(16),
@@ -83,6 +114,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn end(&mut self) -> Result<(), Error> {
+        self.flush();
         self.whitespace();
         match self.peek() {
             None => Ok(()),
@@ -92,7 +124,7 @@ impl<'a> Scanner<'a> {
 
     fn value(&mut self, depth: usize) -> Result<(), Error> {
         match self.peek() {
-            Some(b'"') => self.string(),
+            Some(b'"') => self.string().map(drop),
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -105,19 +137,19 @@ impl<'a> Scanner<'a> {
 
     fn array(&mut self, depth: usize) -> Result<(), Error> {
         let depth = self.deeper(depth)?;
-        self.take(b'[');
+        self.at += 1;
         self.whitespace();
         if self.peek() == Some(b']') {
-            self.take(b']');
+            self.at += 1;
             return Ok(());
         }
         loop {
             self.value(depth)?;
             self.whitespace();
             match self.peek() {
-                Some(b',') => self.take(b','),
+                Some(b',') => self.at += 1,
                 Some(b']') => {
-                    self.take(b']');
+                    self.at += 1;
                     return Ok(());
                 }
                 _ => return Err(self.expected("`,` or `]`")),
@@ -129,7 +161,7 @@ impl<'a> Scanner<'a> {
     /// A nested object: its members are put in order where they stand.
     fn object(&mut self, depth: usize) -> Result<(), Error> {
         let base = self.members.len();
-        let start = self.out.len() + 1;
+        let start = self.position() + 1;
         self.members(depth)?;
         if self.sort(base)? {
             self.scratch.clear();
@@ -151,31 +183,32 @@ impl<'a> Scanner<'a> {
     /// `{…}` in the order of the source; the members stay on the stack.
     fn members(&mut self, depth: usize) -> Result<(), Error> {
         let depth = self.deeper(depth)?;
-        self.take(b'{');
+        self.at += 1;
         self.whitespace();
         if self.peek() == Some(b'}') {
-            self.take(b'}');
+            self.at += 1;
             return Ok(());
         }
         loop {
             if self.peek() != Some(b'"') {
                 return Err(self.expected("a key"));
             }
-            let (start, source_key) = (self.out.len(), self.at);
-            self.string()?;
-            let key_end = self.out.len();
+            let (start, source_key) = (self.position(), self.at);
+            let escaped = self.string()?;
+            let key_end = self.position();
             self.whitespace();
             if self.peek() != Some(b':') {
                 return Err(self.expected("`:`"));
             }
-            self.take(b':');
+            self.at += 1;
             self.whitespace();
             let source_start = self.at;
             self.value(depth)?;
-            let (end, source_end) = (self.out.len(), self.at);
+            let (end, source_end) = (self.position(), self.at);
             self.members.push(Entry {
                 start,
                 key_end,
+                escaped,
                 end,
                 source_key,
                 source_start,
@@ -183,9 +216,9 @@ impl<'a> Scanner<'a> {
             });
             self.whitespace();
             match self.peek() {
-                Some(b',') => self.take(b','),
+                Some(b',') => self.at += 1,
                 Some(b'}') => {
-                    self.take(b'}');
+                    self.at += 1;
                     return Ok(());
                 }
                 _ => return Err(self.expected("`,` or `}`")),
@@ -196,15 +229,16 @@ impl<'a> Scanner<'a> {
 
     /// Sorts the members from `base` on; true if they were not in order. A key that appears twice is an error.
     fn sort(&mut self, base: usize) -> Result<bool, Error> {
+        self.flush();
         let out = &self.out;
         let Some(members) = self.members.get_mut(base..) else {
             return Ok(false);
         };
-        if members.is_sorted_by(|a, b| order(a.key(out), b.key(out)) == Ordering::Less) {
+        if members.is_sorted_by(|a, b| a.order(b, out) == Ordering::Less) {
             return Ok(false);
         }
         // Stable: of two equal keys the second in the source comes second, and it is the one to name.
-        members.sort_by(|a, b| order(a.key(out), b.key(out)));
+        members.sort_by(|a, b| a.order(b, out));
         for (one, two) in members.iter().zip(members.iter().skip(1)) {
             if one.key(out) == two.key(out) {
                 let quoted = out.get(two.start..two.key_end).unwrap_or_default();
@@ -215,84 +249,7 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    fn string(&mut self) -> Result<(), Error> {
-        let mut run = self.at;
-        self.at += 1;
-        loop {
-            self.at += plain(self.text.get(self.at..).unwrap_or_default());
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    self.copy(run);
-                    return Ok(());
-                }
-                Some(b'\\') => {
-                    self.copy(run);
-                    self.escape()?;
-                    run = self.at;
-                }
-                Some(_) => return Err(self.expected("no control character in a string")),
-                None => return Err(self.expected("the end of a string")),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<(), Error> {
-        let start = self.at;
-        self.at += 1;
-        let Some(byte) = self.peek() else {
-            return Err(self.expected("an escape"));
-        };
-        let char = match byte {
-            b'"' => '"',
-            b'\\' => '\\',
-            b'/' => '/',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                self.at += 1;
-                return self.unicode(start);
-            }
-            _ => return Err(self.expected("an escape")),
-        };
-        self.at += 1;
-        push_char(&mut self.out, char);
-        Ok(())
-    }
-
-    fn unicode(&mut self, start: usize) -> Result<(), Error> {
-        let lone = Error::new(Kind::Syntax("a surrogate in a pair"), start);
-        let mut unit = self.hex()?;
-        if let 0xD800..=0xDBFF = unit {
-            if self.text.get(self.at..self.at + 2) != Some(b"\\u") {
-                return Err(lone);
-            }
-            self.at += 2;
-            let low = self.hex()?;
-            if !(0xDC00..=0xDFFF).contains(&low) {
-                return Err(lone);
-            }
-            unit = 0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-        }
-        push_char(&mut self.out, char::from_u32(unit).ok_or(lone)?);
-        Ok(())
-    }
-
-    fn hex(&mut self) -> Result<u32, Error> {
-        let mut unit = 0;
-        for _ in 0..4 {
-            let digit = self.peek().and_then(|b| char::from(b).to_digit(16));
-            unit = unit << 4 | digit.ok_or_else(|| self.expected("four hex digits"))?;
-            self.at += 1;
-        }
-        Ok(unit)
-    }
-
     fn number(&mut self) -> Result<(), Error> {
-        let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -315,7 +272,6 @@ impl<'a> Scanner<'a> {
             }
             self.digits()?;
         }
-        self.copy(start);
         Ok(())
     }
 
@@ -332,37 +288,40 @@ impl<'a> Scanner<'a> {
     }
 
     fn literal(&mut self, word: &'static [u8]) -> Result<(), Error> {
-        let start = self.at;
         for byte in word {
             if self.peek() != Some(*byte) {
                 return Err(self.expected("a value"));
             }
             self.at += 1;
         }
-        self.copy(start);
         Ok(())
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    /// Steps over a byte that was just seen, and writes it.
-    fn take(&mut self, byte: u8) {
-        self.at += 1;
-        self.out.push(byte);
+    /// Where in `out` the next accepted byte will be.
+    const fn position(&self) -> usize {
+        self.out.len() + (self.at - self.run)
     }
 
-    /// Writes the source from `start` up to here, verbatim.
-    fn copy(&mut self, start: usize) {
+    /// Writes the run up to here.
+    pub(super) fn flush(&mut self) {
         self.out
-            .extend_from_slice(self.text.get(start..self.at).unwrap_or_default());
+            .extend_from_slice(self.text.get(self.run..self.at).unwrap_or_default());
+        self.run = self.at;
     }
 
     fn whitespace(&mut self) {
+        if !matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            return;
+        }
+        self.flush();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
         }
+        self.run = self.at;
     }
 
     fn deeper(&self, depth: usize) -> Result<usize, Error> {
@@ -372,93 +331,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    const fn expected(&self, what: &'static str) -> Error {
+    pub(super) const fn expected(&self, what: &'static str) -> Error {
         Error::new(Kind::Syntax(what), self.at)
     }
-}
-
-/// How many bytes from the start need no look: no quote, no backslash, no control. Eight at a time.
-fn plain(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (i, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
-        // Correctness: a borrow runs from a low byte into higher ones only after a true match below, so the lowest bit that
-        // is set marks the first match. Bytes of 0x80 and above are masked out by `!word`.
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let quote = quote.wrapping_sub(ONES) & !quote;
-        let slash = slash.wrapping_sub(ONES) & !slash;
-        let found = (control | quote | slash) & HIGH;
-        if found != 0 {
-            return i * 8 + (found.trailing_zeros() / 8) as usize;
-        }
-    }
-    let special = |b: &u8| matches!(b, b'"' | b'\\' | 0..0x20);
-    words.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
-}
-
-/// Writes one character of a string with the shortest escape JSON has for it, or none.
-pub(super) fn push_char(out: &mut Vec<u8>, char: char) {
-    const HEX: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    let short = match char {
-        '"' | '\\' => char,
-        '\u{8}' => 'b',
-        '\u{c}' => 'f',
-        '\n' => 'n',
-        '\r' => 'r',
-        '\t' => 't',
-        '\0'..' ' => {
-            let code = char as usize;
-            out.extend_from_slice(b"\\u00");
-            for digit in [code >> 4, code & 0xF] {
-                out.push(HEX.get(digit).map_or(b'0', |c| *c as u8));
-            }
-            return;
-        }
-        _ => {
-            out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-            return;
-        }
-    };
-    out.push(b'\\');
-    out.push(short as u8);
-}
-
-/// The order of two keys by their decoded bytes. Escapes are rare, so they are only decoded where there are some.
-pub(super) fn order(a: &[u8], b: &[u8]) -> Ordering {
-    if a.contains(&b'\\') || b.contains(&b'\\') {
-        return unescaped(a).cmp(unescaped(b));
-    }
-    a.cmp(b)
-}
-
-/// The decoded bytes of a canonically escaped string.
-fn unescaped(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let mut bytes = text.iter().copied();
-    std::iter::from_fn(move || {
-        let byte = bytes.next()?;
-        if byte != b'\\' {
-            return Some(byte);
-        }
-        Some(match bytes.next()? {
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let mut hex = bytes
-                    .by_ref()
-                    .take(4)
-                    .filter_map(|b| char::from(b).to_digit(16));
-                hex.by_ref().fold(0, |code, digit| code << 4 | digit) as u8
-            }
-            other => other,
-        })
-    })
 }

@@ -34,6 +34,7 @@ enum State {
         work: Work,
     },
     Stream(Box<Stream>),
+    Broken,
     End,
 }
 
@@ -131,13 +132,19 @@ impl HttpBody for Body {
                 }
             },
             State::Stream(stream) => ready!(stream.poll_next(cx)),
+            State::Broken => {
+                self.state = State::End;
+                return Poll::Ready(Some(Err(Error::new(Kind::Cut, "stub".into()))));
+            }
             State::End => Next::End,
         };
         Poll::Ready(match next {
             Next::Frame(bytes) => Some(Ok(Frame::data(bytes))),
             Next::Cut => {
-                self.state = State::End;
-                Some(Err(Error::new(Kind::Cut, "stub".into())))
+                // An error makes a server drop what it has not written yet, the head included: give it the time to write.
+                self.state = State::Broken;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
             }
             Next::End => {
                 self.state = State::End;
@@ -149,7 +156,7 @@ impl HttpBody for Body {
     fn is_end_stream(&self) -> bool {
         match &self.state {
             State::Full(bytes) => bytes.is_none(),
-            State::Half { .. } => false,
+            State::Half { .. } | State::Broken => false,
             State::Stream(stream) => stream.is_over(),
             State::End => true,
         }
@@ -159,7 +166,7 @@ impl HttpBody for Body {
         match &self.state {
             State::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
             State::Half { announced, .. } => SizeHint::with_exact(*announced),
-            State::Stream(_) => SizeHint::default(),
+            State::Stream(_) | State::Broken => SizeHint::default(),
             State::End => SizeHint::with_exact(0),
         }
     }

@@ -16,9 +16,9 @@ use crate::{
 /// The body that the server would have sent instead of this stream. None where it cannot be told: no usage, no finish, an error
 /// event, a stream that was cut. See the [module docs](super).
 #[must_use]
-pub fn aggregate(endpoint: Endpoint, stream: &[u8]) -> Option<Bytes> {
+pub fn aggregate(endpoint: Endpoint, stream: &Bytes) -> Option<Bytes> {
     let mut aggregator = Aggregator::new(endpoint);
-    aggregator.push(Bytes::copy_from_slice(stream)).ok()?;
+    aggregator.push(stream.clone()).ok()?;
     aggregator.finish().ok()
 }
 
@@ -170,7 +170,8 @@ impl Aggregator {
         }
         let malformed = || Error::event_error(Kind::Malformed, data.clone());
         let chunk = Fields::parse(data).ok_or_else(malformed)?;
-        if chunk.get("error").is_some() {
+        // The second is how older vLLM says it.
+        if chunk.get("error").is_some() || chunk.string("object").as_deref() == Some("error") {
             return Err(Error::event_error(Kind::Upstream, data.clone()));
         }
         for (key, value) in &chunk.0 {

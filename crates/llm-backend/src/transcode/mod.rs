@@ -31,13 +31,14 @@
 //! # Examples
 //!
 //! ```
+//! use bytes::Bytes;
 //! use llm_backend::{prompt::Endpoint::Completions, transcode};
 //!
-//! let stream = concat!(
+//! let stream = Bytes::from(concat!(
 //!     "data: {\"object\":\"text_completion\",\"choices\":[{\"index\":0,\"text\":\"Hel\"}]}\n\n",
 //!     "data: {\"choices\":[{\"index\":0,\"text\":\"lo\",\"finish_reason\":\"stop\"}],\"usage\":{\"total_tokens\":3}}\n\n",
-//! );
-//! let body = transcode::aggregate(Completions, stream.as_bytes()).expect("whole, with usage");
+//! ));
+//! let body = transcode::aggregate(Completions, &stream).expect("whole, with usage");
 //! assert_eq!(body, concat!(
 //!     r#"{"object":"text_completion","choices":[{"index":0,"text":"Hello","finish_reason":"stop"}],"#,
 //!     r#""usage":{"total_tokens":3}}"#,
@@ -70,6 +71,10 @@ pub use self::{
     request::stream_request,
     usage::{UsageFilter, strip_usage},
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
 
 #[cfg(test)]
 mod tests;

@@ -90,7 +90,7 @@ fn chat_choice(chunks: &mut Chunks, choice: &Fields<'_>, last: bool) -> Option<(
         match &**key {
             "role" => {}
             "reasoning" | "reasoning_content" if !null => {
-                reasoning = reasoning.raw(key, value.get())
+                reasoning = reasoning.raw(key, value.get());
             }
             "tool_calls" if !null => tools = tools.raw(key, &indexed(value)?),
             "function_call" if !null => tools = tools.raw(key, value.get()),

@@ -14,7 +14,7 @@ fn events(chunks: &[Value]) -> String {
 }
 
 fn aggregated(endpoint: Endpoint, stream: &str) -> Value {
-    let body = aggregate(endpoint, stream.as_bytes()).expect(stream);
+    let body = aggregate(endpoint, &Bytes::copy_from_slice(stream.as_bytes())).expect(stream);
     serde_json::from_slice(&body).unwrap()
 }
 
@@ -230,7 +230,7 @@ fn numbers_and_escapes_stay_as_they_were_and_split_surrogates_meet() {
         r#"data: {"choices":[{"index":0,"delta":{"content":"\ude00"},"finish_reason":"stop"}],"usage":{}}"#,
         "\n\n",
     );
-    let body = aggregate(Chat, stream.as_bytes()).unwrap();
+    let body = aggregate(Chat, &stream.into()).unwrap();
     let expected = r#"{"x":1.50,"choices":[{"index":0,"message":{"content":"\u0041\ud83d\ude00"},"finish_reason":"stop"}],"usage":{}}"#;
     assert_eq!(body, expected);
 }
@@ -240,7 +240,7 @@ fn what_makes_no_body_is_named() {
     let start = choice(0, json!({"content": "a"}), None);
     let stop = choice(0, json!({}), Some("stop"));
     let whole = events(&[start.clone(), stop.clone(), usage()]);
-    assert!(aggregate(Chat, whole.as_bytes()).is_some());
+    assert!(aggregate(Chat, &whole.clone().into()).is_some());
     for (stream, expected) in [
         (String::new(), Kind::Unfinished),
         (events(&[start.clone(), usage()]), Kind::Unfinished),
@@ -259,12 +259,16 @@ fn what_makes_no_body_is_named() {
         (
             format!(
                 "{}data: {{\"error\":{{\"message\":\"x\"}}}}\n\n",
-                events(&[start.clone()])
+                events(std::slice::from_ref(&start))
             ),
             Kind::Upstream,
         ),
         (
             format!("event: error\ndata: oops\n\n{whole}"),
+            Kind::Upstream,
+        ),
+        (
+            format!("data: {{\"object\":\"error\"}}\n\n{whole}"),
             Kind::Upstream,
         ),
         (format!("data: oops\n\n{whole}"), Kind::Malformed),
@@ -543,11 +547,11 @@ proptest! {
         let mut text = body.to_string().into_bytes();
         text.truncate(cut.index(text.len()));
         text.extend_from_slice(&bytes);
-        let stream = [b"data: ", &text[..], b"\n\n"].concat();
+        let stream = Bytes::from([b"data: ", &text[..], b"\n\n"].concat());
         for endpoint in Endpoint::ALL {
             let _ = (aggregate(endpoint, &stream), to_stream(endpoint, &text, true));
         }
-        let _ = (strip_usage(&stream.into()), stream_request(&text.into()));
+        let _ = (strip_usage(&stream), stream_request(&text.into()));
     }
 }
 

@@ -25,7 +25,12 @@ impl Config {
     /// # Errors
     /// The first setting that cannot work, with the fix.
     pub fn check(&self) -> Result<(), Refused> {
-        let refuse = |setting, why: &str| Err(Refused { setting, why: why.to_owned() });
+        let refuse = |setting, why: &str| {
+            Err(Refused {
+                setting,
+                why: why.to_owned(),
+            })
+        };
         for (setting, value) in [
             ("max_requests", self.max_requests),
             ("max_upstream", self.max_upstream),
@@ -36,7 +41,10 @@ impl Config {
             ("log_cap", self.log_cap.0),
         ] {
             if value == 0 {
-                return refuse(setting, "must be at least 1: with 0 no request could pass (turn features off with --cache off, --coalesce off)");
+                return refuse(
+                    setting,
+                    "must be at least 1: with 0 no request could pass (turn features off with --cache off, --coalesce off)",
+                );
             }
         }
         for (setting, value) in [
@@ -53,23 +61,43 @@ impl Config {
             }
         }
         if self.total_timeout.0.is_some_and(|total| total.0.is_zero()) {
-            return refuse("total_timeout", "must be longer than 0: write `none` for no limit");
+            return refuse(
+                "total_timeout",
+                "must be longer than 0: write `none` for no limit",
+            );
         }
         if self.cache_entry_bytes.0 > self.cache_bytes.0 {
-            return refuse("cache_entry_bytes", "one answer cannot be larger than the whole cache: raise --cache-bytes or lower this");
+            return refuse(
+                "cache_entry_bytes",
+                "one answer cannot be larger than the whole cache: raise --cache-bytes or lower this",
+            );
         }
         if self.semantic != Semantic::Off && !self.cache.is_on() {
             return refuse("semantic", "needs the cache: leave out --cache off");
         }
         if self.backend_key.0.is_some() && self.backend == Backend::Stub {
-            return refuse("backend_key", "the built-in stub takes no credential: name a server with --backend URL");
+            return refuse(
+                "backend_key",
+                "the built-in stub takes no credential: name a server with --backend URL",
+            );
         }
-        if self.backend_key.0.as_ref().is_some_and(|key| !is_header_text(&key.0)) {
-            return refuse("backend_key", "is empty or holds characters that no HTTP header can carry");
+        if self
+            .backend_key
+            .0
+            .as_ref()
+            .is_some_and(|key| !is_header_text(&key.0))
+        {
+            return refuse(
+                "backend_key",
+                "is empty or holds characters that no HTTP header can carry",
+            );
         }
         if self.tenants == Tenants::Header && !self.listen.ip().is_loopback() {
             // Trusted as asked: a proxy may stand anywhere. Said at start, not refused.
-            tracing::warn!("tenants=header on {}: every caller that reaches this address can name any tenant", self.listen);
+            tracing::warn!(
+                "tenants=header on {}: every caller that reaches this address can name any tenant",
+                self.listen
+            );
         }
         Ok(())
     }

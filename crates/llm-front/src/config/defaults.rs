@@ -138,7 +138,8 @@ where
     T: std::str::FromStr,
     T::Err: std::fmt::Debug,
 {
-    text.parse().expect("the table of defaults holds values of their own types: a test reads them all")
+    text.parse()
+        .expect("the table of defaults holds values of their own types: a test reads them all")
 }
 
 impl Default for Config {
@@ -160,8 +161,15 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_first_wins() {
-        let flag = Settings { max_requests: Some(1), ..Settings::default() };
-        let file = Settings { max_requests: Some(2), max_upstream: Some(3), ..Settings::default() };
+        let flag = Settings {
+            max_requests: Some(1),
+            ..Settings::default()
+        };
+        let file = Settings {
+            max_requests: Some(2),
+            max_upstream: Some(3),
+            ..Settings::default()
+        };
         let config = flag.or(file).or_default();
         assert_eq!((config.max_requests, config.max_upstream), (1, 3));
     }

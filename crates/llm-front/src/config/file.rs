@@ -34,7 +34,10 @@ impl Settings {
     /// The file cannot be read, is not TOML, names an unknown setting or gives one a wrong value; the message shows
     /// the line.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
-        let unreadable = |cause| Unreadable { path: path.to_owned(), cause };
+        let unreadable = |cause| Unreadable {
+            path: path.to_owned(),
+            cause,
+        };
         let text = std::fs::read_to_string(path).map_err(|error| unreadable(Cause::Io(error)))?;
         toml::from_str(&text).map_err(|error| unreadable(Cause::Toml(error)))
     }
@@ -59,7 +62,9 @@ mod tests {
 
     #[test]
     fn an_unknown_setting_is_refused_by_name() {
-        let error = toml::from_str::<Settings>("cache_size = 5").unwrap_err().to_string();
+        let error = toml::from_str::<Settings>("cache_size = 5")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("cache_size"), "{error}");
     }
 }

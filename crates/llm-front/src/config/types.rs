@@ -54,7 +54,10 @@ where
             Ok(if v { "on" } else { "off" }.to_owned())
         }
     }
-    deserializer.deserialize_any(AsText)?.parse().map_err(de::Error::custom)
+    deserializer
+        .deserialize_any(AsText)?
+        .parse()
+        .map_err(de::Error::custom)
 }
 
 deserialize_as_text!(Span, Size, Switch, Backend, Text, Threshold, HeaderNames);
@@ -175,7 +178,9 @@ impl FromStr for Span {
     type Err = Invalid;
     fn from_str(text: &str) -> Result<Self, Invalid> {
         humantime::parse_duration(text).map(Self).map_err(|error| {
-            Invalid(format!("`{text}` is not a length of time ({error}): write 6ms, 30s or 1h"))
+            Invalid(format!(
+                "`{text}` is not a length of time ({error}): write 6ms, 30s or 1h"
+            ))
         })
     }
 }
@@ -202,7 +207,9 @@ impl FromStr for Size {
             .and_then(|(unit, count)| count.checked_mul(unit))
             .map(Self)
             .ok_or_else(|| {
-                Invalid(format!("`{text}` is not a number of bytes: write 512, 64KiB, 256MiB or 2GiB"))
+                Invalid(format!(
+                    "`{text}` is not a number of bytes: write 512, 64KiB, 256MiB or 2GiB"
+                ))
             })
     }
 }
@@ -223,14 +230,23 @@ impl FromStr for Backend {
             return Ok(Self::Stub);
         }
         let invalid = |why: &str| {
-            Invalid(format!("`{text}` {why}: write it like http://localhost:8000, or `stub` for the built-in one"))
+            Invalid(format!(
+                "`{text}` {why}: write it like http://localhost:8000, or `stub` for the built-in one"
+            ))
         };
         let uri: http::Uri = text.parse().map_err(|_| invalid("is not a URL"))?;
         match uri.scheme_str() {
             Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => {}
-            _ => return Err(invalid("does not begin with http:// or https:// and a host")),
+            _ => {
+                return Err(invalid(
+                    "does not begin with http:// or https:// and a host",
+                ));
+            }
         }
-        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        if uri
+            .authority()
+            .is_some_and(|authority| authority.as_str().contains('@'))
+        {
             return Err(Invalid(
                 "a backend URL must not carry credentials: give them with --backend-key".to_owned(),
             ));
@@ -316,7 +332,10 @@ impl FromStr for HeaderNames {
         text.split(',')
             .map(str::trim)
             .filter(|name| !name.is_empty())
-            .map(|name| name.parse().map_err(|_| Invalid(format!("`{name}` is not a header name"))))
+            .map(|name| {
+                name.parse()
+                    .map_err(|_| Invalid(format!("`{name}` is not a header name")))
+            })
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -331,7 +350,14 @@ mod tests {
         assert_eq!("64MiB".parse::<Size>().unwrap(), Size(64 << 20));
         assert_eq!("512".parse::<Size>().unwrap(), Size(512));
         assert_eq!("2 GiB".parse::<Size>().unwrap(), Size(2 << 30));
-        for wrong in ["", "MiB", "-1", "1.5MiB", "7 bananas", "99999999999999999999"] {
+        for wrong in [
+            "",
+            "MiB",
+            "-1",
+            "1.5MiB",
+            "7 bananas",
+            "99999999999999999999",
+        ] {
             assert!(wrong.parse::<Size>().is_err(), "{wrong}");
         }
     }
@@ -348,7 +374,13 @@ mod tests {
     fn a_backend_is_a_url_without_credentials() {
         assert_eq!("stub".parse::<Backend>().unwrap(), Backend::Stub);
         assert!("http://localhost:8000/v1".parse::<Backend>().is_ok());
-        for wrong in ["localhost:8000", "ftp://x", "http://", "http://user:pw@host", "/v1"] {
+        for wrong in [
+            "localhost:8000",
+            "ftp://x",
+            "http://",
+            "http://user:pw@host",
+            "/v1",
+        ] {
             assert!(wrong.parse::<Backend>().is_err(), "{wrong}");
         }
     }

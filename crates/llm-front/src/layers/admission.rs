@@ -38,7 +38,10 @@ impl AdmissionLayer {
     /// `places` requests at one time; the others wait for at most `wait`.
     #[must_use]
     pub fn new(places: usize, wait: Duration) -> Self {
-        Self { places: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))), wait }
+        Self {
+            places: Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))),
+            wait,
+        }
     }
 
     /// The places, to be counted.
@@ -51,7 +54,10 @@ impl AdmissionLayer {
 impl<S> Layer<S> for AdmissionLayer {
     type Service = Admission<S>;
     fn layer(&self, inner: S) -> Admission<S> {
-        Admission { inner, layer: self.clone() }
+        Admission {
+            inner,
+            layer: self.clone(),
+        }
     }
 }
 
@@ -92,9 +98,12 @@ impl AdmissionLayer {
     async fn place(self) -> Result<OwnedSemaphorePermit, Refusal> {
         let wait = self.wait;
         let full = || {
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("the backend is full: no place came free in {wait:?}"))
-                .code("backend_full")
-                .retry_after(Duration::from_secs(1))
+            Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("the backend is full: no place came free in {wait:?}"),
+            )
+            .code("backend_full")
+            .retry_after(Duration::from_secs(1))
         };
         // The timer is only needed by those who wait.
         if let Ok(place) = self.places.clone().try_acquire_owned() {
@@ -137,7 +146,10 @@ mod tests {
         let first = service.clone().oneshot(Request::new(())).await.unwrap();
         assert_eq!(layer.places().available_permits(), 0);
         let refused = service.clone().oneshot(Request::new(())).await.unwrap_err();
-        assert_eq!(refused.downcast::<Refusal>().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            refused.downcast::<Refusal>().unwrap().status(),
+            StatusCode::SERVICE_UNAVAILABLE
+        );
         first.into_body().collect().await.unwrap();
         assert_eq!(layer.places().available_permits(), 1);
     }

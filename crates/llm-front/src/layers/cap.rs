@@ -37,14 +37,19 @@ impl CapLayer {
     /// At most `requests` at one time.
     #[must_use]
     pub fn new(requests: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(requests.min(Semaphore::MAX_PERMITS))) }
+        Self {
+            places: Arc::new(Semaphore::new(requests.min(Semaphore::MAX_PERMITS))),
+        }
     }
 }
 
 impl<S> Layer<S> for CapLayer {
     type Service = Cap<S>;
     fn layer(&self, inner: S) -> Cap<S> {
-        Cap { inner, places: self.places.clone() }
+        Cap {
+            inner,
+            places: self.places.clone(),
+        }
     }
 }
 
@@ -72,11 +77,17 @@ where
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         match self.places.clone().try_acquire_owned() {
-            Ok(place) => Either::Left(Inside { call: self.inner.call(request), place: Some(place) }),
+            Ok(place) => Either::Left(Inside {
+                call: self.inner.call(request),
+                place: Some(place),
+            }),
             Err(_) => {
-                let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many requests at one time: try again shortly")
-                    .code("overloaded")
-                    .retry_after(Duration::from_secs(1));
+                let refusal = Refusal::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "too many requests at one time: try again shortly",
+                )
+                .code("overloaded")
+                .retry_after(Duration::from_secs(1));
                 Either::Right(ready(Ok(refusal.into_response().map(CapBody::Right))))
             }
         }
@@ -103,6 +114,8 @@ where
         let this = self.project();
         let response = std::task::ready!(this.call.poll(cx))?;
         let place = this.place.take();
-        Poll::Ready(Ok(response.map(|body| CapBody::Left(Held::new(body, place)))))
+        Poll::Ready(Ok(
+            response.map(|body| CapBody::Left(Held::new(body, place)))
+        ))
     }
 }

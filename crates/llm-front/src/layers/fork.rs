@@ -49,7 +49,10 @@ impl<P, R, Q, PB, RB> Service<Request<Q>> for Fork<P, R>
 where
     P: Service<Request<Q>, Response = Response<PB>, Error = BoxError> + Clone + Send + 'static,
     P::Future: Send,
-    R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError> + Clone + Send + 'static,
+    R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError>
+        + Clone
+        + Send
+        + 'static,
     R::Future: Send,
     Q: Body<Data = Bytes> + Send + 'static,
     Q::Error: Into<BoxError>,
@@ -80,7 +83,10 @@ where
 fn is_read<Q>(request: &Request<Q>) -> bool {
     request.method() == Method::POST
         && routes::endpoint(request.uri()).is_some()
-        && request.headers().get(header::CONTENT_ENCODING).is_none_or(|coding| coding == "identity")
+        && request
+            .headers()
+            .get(header::CONTENT_ENCODING)
+            .is_none_or(|coding| coding == "identity")
 }
 
 fn reply<B>(result: Result<Response<B>, BoxError>) -> Reply

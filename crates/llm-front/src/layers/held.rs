@@ -18,7 +18,10 @@ pin_project! {
 impl<B, T> Held<B, T> {
     /// Holds `held` while `body` lasts.
     pub const fn new(body: B, held: T) -> Self {
-        Self { body, held: Some(held) }
+        Self {
+            body,
+            held: Some(held),
+        }
     }
 }
 

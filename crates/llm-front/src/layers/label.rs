@@ -57,7 +57,10 @@ where
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         let asked = request.asked().cloned();
-        Labelling { call: self.inner.call(request), asked }
+        Labelling {
+            call: self.inner.call(request),
+            asked,
+        }
     }
 }
 
@@ -86,7 +89,9 @@ where
             None => Label::OPAQUE,
         };
         response.extensions_mut().insert::<Source>(label.source);
-        response.headers_mut().insert(CACHE_STATUS, label.cache_status());
+        response
+            .headers_mut()
+            .insert(CACHE_STATUS, label.cache_status());
         Poll::Ready(Ok(response))
     }
 }

@@ -1,15 +1,16 @@
-//! Turns a batch into as few upstream calls as it can: requests equal in everything but their input become one call, and its
-//! answer is split among them again.
+//! Turns a batch into one upstream call: requests equal in everything but their input go together, and the answer is split among
+//! them again.
 //!
 //! # Back-pressure
 //! Always ready; the batcher above bounds the calls.
 //!
 //! # Cancellation
-//! A caller who leaves does not stop the call of the others; when the last one has left, it is dropped.
+//! A caller who leaves does not stop the call of the others; the batcher drops the call when the last one has left.
 //!
 //! # Errors
-//! None of its own: every item gets its answer or its error through its responder. After a refusal (4xx, but 408 and 429) of a
-//! merged call each request is sent alone, so that one bad request fails alone.
+//! Every item gets its answer or its error through its responder. After a refusal (4xx, but 408 and 429) of a merged call, each
+//! request is sent alone, so that one bad request fails alone. Where the answers do not add up, everybody gets an error and
+//! nobody somebody else's answer.
 //!
 //! # Panics
 //! None.
@@ -17,41 +18,253 @@
 use crate::asked::Carry;
 use crate::errors::Refusal;
 use bytes::Bytes;
-use futures_util::future::{BoxFuture, join_all, select_all};
-use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
+use futures_util::future::{BoxFuture, join_all};
+use http::{HeaderMap, HeaderName, Request, Response, StatusCode, Uri, header, response};
 use http_body::Body;
 use http_body_util::{BodyExt, Limited};
 use llm_backend::RequestBody;
 use llm_backend::merge::{self, Part};
+use llm_backend::prompt::Endpoint;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower::{BoxError, ServiceExt};
-use tower_batch_llm::{Batch, Item};
+use tower_batch_llm::{Batch, Responder};
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// The largest merged answer that is read: an answer to a batch is held whole to be split.
+/// The largest answer to a batch: it is held whole to be split.
 const ANSWER_LIMIT: usize = 256 << 20;
 
-type Call = Item<Request<RequestBody>, Response<Bytes>>;
+/// Headers that tell one request from another without changing its answer; the first request's are the ones sent.
+const INCIDENTAL: [HeaderName; 6] = [
+    header::CONTENT_LENGTH,
+    header::USER_AGENT,
+    HeaderName::from_static("traceparent"),
+    HeaderName::from_static("tracestate"),
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("baggage"),
+];
 
-/// Merges batches of requests for `inner`.
+/// A request that can go upstream together with others of its group.
 #[derive(Clone, Debug)]
-pub struct MergeLayer {
-    model: Arc<str>,
+pub struct Mergeable {
+    part: Part,
+    group: Arc<[u8]>,
 }
 
-impl MergeLayer {
-    /// `/v1/generate` without a model asks for `model`.
+impl Mergeable {
+    /// A request's input, to go with those of requests with the same rest and headers.
     #[must_use]
-    pub fn new(model: impl Into<Arc<str>>) -> Self {
-        Self { model: model.into() }
+    pub fn new(part: Part, headers: &HeaderMap) -> Self {
+        let mut group = part.compat().to_vec();
+        for (name, value) in headers {
+            if !INCIDENTAL.contains(name) && !name.as_str().starts_with("x-stainless-") {
+                for piece in [name.as_str().as_bytes(), value.as_bytes()] {
+                    group.extend_from_slice(&(piece.len() as u64).to_le_bytes());
+                    group.extend_from_slice(piece);
+                }
+            }
+        }
+        Self {
+            part,
+            group: group.into(),
+        }
+    }
+
+    /// Requests of equal groups may go together.
+    #[must_use]
+    pub fn group<B>(request: &Request<B>) -> Option<Arc<[u8]>> {
+        request
+            .asked()?
+            .merge
+            .as_ref()
+            .map(|mergeable| mergeable.group.clone())
     }
 }
+
+/// Merges batches of requests.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MergeLayer;
 
 impl<S> Layer<S> for MergeLayer {
     type Service = Merge<S>;
     fn layer(&self, inner: S) -> Merge<S> {
-        Merge { inner, model: self.model.clone() }
+        Merge { inner }
     }
+}
+
+/// See the [module docs](self).
+#[derive(Clone, Debug)]
+pub struct Merge<S> {
+    inner: S,
+}
+
+/// One caller of a batch.
+struct Caller {
+    request: Request<()>,
+    part: Part,
+    responder: Responder<Response<Bytes>>,
+}
+
+impl<S, B> Service<Batch<Request<RequestBody>, Response<Bytes>>> for Merge<S>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
+{
+    type Response = ();
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<(), BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, batch: Batch<Request<RequestBody>, Response<Bytes>>) -> Self::Future {
+        let inner = self.inner.clone();
+        let callers: Vec<Caller> = batch
+            .into_iter()
+            .filter_map(|item| {
+                let part = item.request.asked()?.merge.as_ref()?.part.clone();
+                Some(Caller {
+                    request: item.request.map(drop),
+                    part,
+                    responder: item.responder,
+                })
+            })
+            .collect();
+        Box::pin(async move { serve(inner, callers).await })
+    }
+}
+
+/// Answers every caller, with as few calls as it takes.
+async fn serve<S, B>(inner: S, callers: Vec<Caller>) -> Result<(), BoxError>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
+{
+    match together(inner.clone(), &callers).await? {
+        Together::Answered(answers) => {
+            for (caller, answer) in callers.into_iter().zip(answers) {
+                caller.responder.send(Ok(answer));
+            }
+        }
+        Together::Refused => {
+            join_all(
+                callers
+                    .into_iter()
+                    .map(|caller| alone(inner.clone(), caller)),
+            )
+            .await;
+        }
+    }
+    Ok(())
+}
+
+/// How a joined call went.
+enum Together {
+    /// An answer for each.
+    Answered(Vec<Response<Bytes>>),
+    /// One of them may be at fault.
+    Refused,
+}
+
+/// Sends all callers' inputs in one call.
+async fn together<S, B>(inner: S, callers: &[Caller]) -> Result<Together, BoxError>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
+{
+    let Some(first) = callers.first() else {
+        return Ok(Together::Answered(Vec::new()));
+    };
+    let parts: Vec<Part> = callers.iter().map(|caller| caller.part.clone()).collect();
+    let body = merge::join(&parts).map_err(misfit)?;
+    let (head, body) = send(inner, &first.request, first.part.endpoint(), body).await?;
+    if callers.len() > 1 && is_somebodys_fault(head.status) {
+        return Ok(Together::Refused);
+    }
+    let answers = match head.status.is_success() {
+        true => merge::split(&parts, &body).map_err(misfit)?,
+        false => vec![body; callers.len()],
+    };
+    Ok(Together::Answered(
+        answers
+            .into_iter()
+            .map(|answer| rebuild(&head, answer))
+            .collect(),
+    ))
+}
+
+async fn alone<S, B>(inner: S, caller: Caller)
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
+{
+    match together(inner, std::slice::from_ref(&caller)).await {
+        Ok(Together::Answered(answers)) => {
+            if let Some(answer) = answers.into_iter().next() {
+                caller.responder.send(Ok(answer));
+            }
+        }
+        // Of one caller nothing is refused on account of another.
+        Ok(Together::Refused) => {}
+        Err(error) => caller.responder.send(Err(error)),
+    }
+}
+
+async fn send<S, B>(
+    inner: S,
+    like: &Request<()>,
+    endpoint: Endpoint,
+    body: Bytes,
+) -> Result<(response::Parts, Bytes), BoxError>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
+{
+    let mut request = Request::new(RequestBody::full(body));
+    *request.method_mut() = http::Method::POST;
+    *request.uri_mut() = Uri::from_static(endpoint.upstream_path());
+    *request.headers_mut() = like.headers().clone();
+    request.headers_mut().remove(header::CONTENT_LENGTH);
+    let response = inner.oneshot(request).await.map_err(Into::into)?;
+    let (head, body) = response.into_parts();
+    let body = Limited::new(body, ANSWER_LIMIT).collect().await?.to_bytes();
+    Ok((head, body))
+}
+
+/// Whether one bad request can have caused this status for all.
+fn is_somebodys_fault(status: StatusCode) -> bool {
+    status.is_client_error()
+        && !matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
+        )
+}
+
+fn rebuild(head: &response::Parts, body: Bytes) -> Response<Bytes> {
+    let mut response = Response::new(body);
+    *response.status_mut() = head.status;
+    *response.headers_mut() = head.headers.clone();
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response
+}
+
+fn misfit(error: merge::Error) -> BoxError {
+    Refusal::new(
+        StatusCode::BAD_GATEWAY,
+        format!("the backend's answer to a batch cannot be split: {error}"),
+    )
+    .code("backend_error")
+    .into()
 }

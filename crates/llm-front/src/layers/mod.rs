@@ -2,8 +2,8 @@
 
 pub mod admission;
 pub mod cap;
-pub mod form;
 pub mod fork;
+pub mod form;
 pub mod held;
 pub mod label;
 pub mod merge;

@@ -43,7 +43,10 @@ impl ObserveLayer {
 impl<S> Layer<S> for ObserveLayer {
     type Service = Observe<S>;
     fn layer(&self, inner: S) -> Observe<S> {
-        Observe { inner, metrics: self.metrics.clone() }
+        Observe {
+            inner,
+            metrics: self.metrics.clone(),
+        }
     }
 }
 
@@ -70,7 +73,10 @@ where
     fn call(&mut self, mut request: Request<Q>) -> Self::Future {
         let watch = Watch::new(self.metrics.clone(), Route::of(request.uri()));
         request.extensions_mut().insert(watch.journey.clone());
-        Observed { call: self.inner.call(request), watch: Some(watch) }
+        Observed {
+            call: self.inner.call(request),
+            watch: Some(watch),
+        }
     }
 }
 
@@ -89,19 +95,33 @@ struct Watch {
 impl Watch {
     fn new(metrics: Arc<Metrics>, route: Route) -> Self {
         metrics.in_flight.inc();
-        Self { metrics, journey: Journey::default(), route, started: Instant::now(), answer: None, ended: false }
+        Self {
+            metrics,
+            journey: Journey::default(),
+            route,
+            started: Instant::now(),
+            answer: None,
+            ended: false,
+        }
     }
 
     fn head<B>(&mut self, response: &Response<B>) {
         self.journey.reach(Stage::Answering);
-        let source = response.extensions().get::<Source>().copied().unwrap_or(Source::Failed);
+        let source = response
+            .extensions()
+            .get::<Source>()
+            .copied()
+            .unwrap_or(Source::Failed);
         self.answer = Some((source, response.status()));
     }
 
     fn end(&mut self) {
-        let Some((source, status)) = self.answer else { return };
+        let Some((source, status)) = self.answer else {
+            return;
+        };
         if !std::mem::replace(&mut self.ended, true) {
-            self.metrics.answered(self.route, source, status, self.started.elapsed());
+            self.metrics
+                .answered(self.route, source, status, self.started.elapsed());
         }
     }
 

@@ -23,7 +23,8 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode, request::Parts};
 use http_body::Body;
 use llm_backend::RequestBody;
-use llm_backend::prompt::{Endpoint, stream_request};
+use llm_backend::prompt::Endpoint;
+use llm_backend::transcode::stream_request;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower::{BoxError, ServiceExt};
@@ -51,7 +52,10 @@ impl PromptLayer {
 impl<S> Layer<S> for PromptLayer {
     type Service = Read<S>;
     fn layer(&self, inner: S) -> Read<S> {
-        Read { inner, layer: self.clone() }
+        Read {
+            inner,
+            layer: self.clone(),
+        }
     }
 }
 
@@ -96,7 +100,10 @@ impl PromptLayer {
     {
         let (parts, body) = request.into_parts();
         let endpoint = routes::endpoint(&parts.uri).ok_or_else(|| {
-            Refusal::new(StatusCode::NOT_FOUND, format!("no such endpoint: {}", parts.uri.path()))
+            Refusal::new(
+                StatusCode::NOT_FOUND,
+                format!("no such endpoint: {}", parts.uri.path()),
+            )
         })?;
         let body = collect(&parts.headers, body, self.bounds).await?;
         if let Some(journey) = parts.extensions.get::<Journey>() {
@@ -107,7 +114,12 @@ impl PromptLayer {
         Ok(Request::from_parts(parts, RequestBody::full(body)))
     }
 
-    async fn ask(self, endpoint: Endpoint, parts: Parts, body: Bytes) -> Result<(Parts, Asked, Bytes), Refusal> {
+    async fn ask(
+        self,
+        endpoint: Endpoint,
+        parts: Parts,
+        body: Bytes,
+    ) -> Result<(Parts, Asked, Bytes), Refusal> {
         let light = body.len() < HEAVY;
         let keys = self.keys;
         let work = move || {
@@ -123,7 +135,10 @@ impl PromptLayer {
             return work();
         }
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be read"))
+            Err(Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the request could not be read",
+            ))
         })
     }
 }

@@ -41,7 +41,10 @@ where
     D: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + 'static,
     D::Error: Into<BoxError>,
     D::Future: Send,
-    M: Service<Request<RequestBody>, Response = Response<Bytes>, Error = BoxError> + Clone + Send + 'static,
+    M: Service<Request<RequestBody>, Response = Response<Bytes>, Error = BoxError>
+        + Clone
+        + Send
+        + 'static,
     M::Future: Send,
 {
     type Response = Response<Either<B, Full<Bytes>>>;
@@ -53,7 +56,7 @@ where
     }
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
-        if request.asked().is_some_and(|asked| asked.merge) {
+        if request.asked().is_some_and(|asked| asked.merge.is_some()) {
             let batched = self.batched.clone();
             Box::pin(async move {
                 let response = batched.oneshot(request).await?;

@@ -60,7 +60,10 @@ impl TenantLayer {
 impl<S> Layer<S> for TenantLayer {
     type Service = Named<S>;
     fn layer(&self, inner: S) -> Named<S> {
-        Named { inner, mode: self.mode }
+        Named {
+            inner,
+            mode: self.mode,
+        }
     }
 }
 
@@ -92,7 +95,9 @@ where
                 if let Some(name) = name {
                     request.extensions_mut().insert(Tenant(name));
                 }
-                Either::Left(Admitted { call: self.inner.call(request) })
+                Either::Left(Admitted {
+                    call: self.inner.call(request),
+                })
             }
             Err(refusal) => Either::Right(ready(Ok(refusal.into_response().map(NamedBody::Right)))),
         }
@@ -115,7 +120,10 @@ where
     type Output = Result<Response<NamedBody<B>>, E>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.project().call.poll(cx).map_ok(|response| response.map(NamedBody::Left))
+        self.project()
+            .call
+            .poll(cx)
+            .map_ok(|response| response.map(NamedBody::Left))
     }
 }
 
@@ -136,13 +144,19 @@ pub fn identity<'a>(
     name: Option<&'a HeaderValue>,
     headers: &'a HeaderMap,
 ) -> impl Iterator<Item = (&'static str, &'a [u8])> {
-    let credentials = match mode {
-        Tenants::Credentials => CREDENTIALS.as_slice(),
-        Tenants::Header => &[],
-    };
-    name.map(|name| ("x-tenant", name.as_bytes())).into_iter().chain(credentials.iter().flat_map(
-        move |(label, header)| headers.get_all(header).iter().map(move |value| (*label, value.as_bytes())),
-    ))
+    let credentials = (mode == Tenants::Credentials)
+        .then_some(CREDENTIALS)
+        .into_iter()
+        .flatten();
+    let named = name.map(|name| ("x-tenant", name.as_bytes()));
+    named
+        .into_iter()
+        .chain(credentials.flat_map(move |(label, header)| {
+            headers
+                .get_all(header)
+                .iter()
+                .map(move |value| (label, value.as_bytes()))
+        }))
 }
 
 #[cfg(test)]
@@ -152,14 +166,22 @@ mod tests {
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs
             .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .map(|(name, value)| {
+                (
+                    HeaderName::from_static(name),
+                    HeaderValue::from_static(value),
+                )
+            })
             .collect()
     }
 
     #[test]
     fn trusted_mode_demands_a_name_and_ignores_credentials() {
         let mut nameless = headers(&[("authorization", "Bearer a")]);
-        assert_eq!(admit(Tenants::Header, &mut nameless).unwrap_err().status(), StatusCode::UNAUTHORIZED);
+        assert_eq!(
+            admit(Tenants::Header, &mut nameless).unwrap_err().status(),
+            StatusCode::UNAUTHORIZED
+        );
         let mut named = headers(&[("authorization", "Bearer a"), ("x-tenant", "acme")]);
         let name = admit(Tenants::Header, &mut named).unwrap();
         assert!(named.get(X_TENANT).is_none());
@@ -169,7 +191,11 @@ mod tests {
 
     #[test]
     fn a_name_of_the_callers_own_only_narrows() {
-        let mut named = headers(&[("authorization", "Bearer a"), ("x-tenant", "acme"), ("cookie", "c")]);
+        let mut named = headers(&[
+            ("authorization", "Bearer a"),
+            ("x-tenant", "acme"),
+            ("cookie", "c"),
+        ]);
         let name = admit(Tenants::Credentials, &mut named).unwrap();
         let identity: Vec<_> = identity(Tenants::Credentials, name.as_ref(), &named).collect();
         assert_eq!(identity.len(), 3);

@@ -5,7 +5,7 @@
     unreachable_pub,
     clippy::allow_attributes,
     clippy::unwrap_used,
-    reason = "a module of helpers, of which each test binary uses a part"
+    reason = "shared by all test binaries, each of which uses a part"
 )]
 
 use std::{error::Error, future::Future, pin::Pin, time::Duration};

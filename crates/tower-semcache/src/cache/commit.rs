@@ -2,7 +2,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::generation::Generation;
-use super::store::{Cache, Insert};
+use super::insert::Insert;
+use super::store::Cache;
 use crate::lookup::Lookup;
 use crate::vector::Unit;
 use crate::weigh::Weigh;

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 
@@ -14,6 +15,7 @@ use crate::vector::{Unit, dot};
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     scopes: RwLock<DigestMap<Scope, Arc<RwLock<Vectors>>>>,
+    len: AtomicUsize,
 }
 
 /// A row that is similar enough.
@@ -61,7 +63,9 @@ impl Index {
                 .unwrap_or_else(|| Arc::clone(self.scopes.write().entry(*scope).or_default()));
             let mut inner = vectors.write();
             if !inner.closed {
-                return inner.insert(row, unit.as_slice());
+                let taken = inner.insert(row, unit.as_slice());
+                self.len.fetch_add(usize::from(taken), Ordering::Relaxed);
+                return taken;
             }
             // Correctness: whoever closed this scope may not have unlisted it yet. Doing it here
             // makes the next turn find another one, without waiting for that thread.
@@ -76,7 +80,8 @@ impl Index {
             return;
         };
         let mut inner = vectors.write();
-        inner.remove(sequence);
+        let removed = inner.remove(sequence);
+        self.len.fetch_sub(usize::from(removed), Ordering::Relaxed);
         if inner.closed || !inner.rows.is_empty() {
             return;
         }
@@ -112,11 +117,7 @@ impl Index {
 
     /// How many vectors there are.
     pub(crate) fn len(&self) -> usize {
-        self.scopes
-            .read()
-            .values()
-            .map(|vectors| vectors.read().rows.len())
-            .sum()
+        self.len.load(Ordering::Relaxed)
     }
 }
 
@@ -145,9 +146,9 @@ impl Vectors {
         true
     }
 
-    fn remove(&mut self, sequence: u64) {
+    fn remove(&mut self, sequence: u64) -> bool {
         let Some(place) = self.by_sequence.remove(&sequence) else {
-            return;
+            return false;
         };
         let place = place as usize;
         let last = self.rows.len().saturating_sub(1);
@@ -167,6 +168,7 @@ impl Vectors {
             self.rows.shrink_to(kept);
             self.by_sequence.shrink_to(kept);
         }
+        true
     }
 
     fn search(&self, asked: &[f32], least: Similarity) -> Vec<Candidate> {

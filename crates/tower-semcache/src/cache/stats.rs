@@ -18,6 +18,8 @@ pub struct Stats {
     pub hits_semantic: u64,
     /// Requests with a look-up that went to the inner service.
     pub misses: u64,
+    /// Requests that wanted a stored answer or nothing, and got nothing.
+    pub not_cached: u64,
     /// Requests without a look-up.
     pub bypassed: u64,
     /// Answers stored.
@@ -68,7 +70,7 @@ macro_rules! counters {
 }
 
 counters! {
-    hits_exact, hits_semantic, misses, bypassed, stored,
+    hits_exact, hits_semantic, misses, not_cached, bypassed, stored,
     refused_too_large, refused_purged, refused_unfinished, refused_incomplete, refused_forbidden,
     refused_busy,
     evicted, expired, purged,

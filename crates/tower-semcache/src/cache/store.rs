@@ -3,24 +3,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::builder::{Builder, FOREVER};
-use super::commit::{Commit, Refusal};
+use super::builder::Builder;
+use super::commit::Commit;
 use super::entry::{Entry, Hit};
 use super::generation::{Generation, Generations};
-use super::index::{Index, Row};
+use super::index::Index;
 use super::shard::{Found, Shard};
 use super::stats::{Counters, Stats};
-use crate::guard::{Guard, Verdict};
 use crate::lookup::Lookup;
-use crate::matching::Threshold;
 use crate::outcome::Detail;
 use crate::scope::{Digest, Scope};
-use crate::vector::Unit;
-use crate::weigh::Weigh;
 
 /// Answers of type `V` in memory, under one bound in bytes. A clone is the same store.
 ///
@@ -28,35 +23,25 @@ use crate::weigh::Weigh;
 /// `tokio::time`), when it is the least recently used and room is needed, or by a purge; its
 /// vector leaves with it.
 ///
+/// An answer that is being sent stays in memory until it is, even when its entry has left.
+///
 /// A large store is cut into up to 16 shards by key. Each has its own lock, held for a few lines,
 /// its own order of use and an equal share of the bytes.
 pub struct Cache<V> {
-    inner: Arc<Inner<V>>,
+    pub(super) inner: Arc<Inner<V>>,
 }
 
-struct Inner<V> {
-    shards: Box<[Mutex<Shard<V>>]>,
-    index: Index,
-    generations: Generations,
-    sequence: AtomicU64,
-    recording: AtomicUsize,
-    counters: Counters,
-    max_bytes: usize,
-    max_entry_bytes: usize,
-    ttl: Duration,
+pub(super) struct Inner<V> {
+    pub(super) shards: Box<[Mutex<Shard<V>>]>,
+    pub(super) index: Index,
+    pub(super) generations: Generations,
+    pub(super) sequence: AtomicU64,
+    pub(super) recording: AtomicUsize,
+    pub(super) counters: Counters,
+    pub(super) max_bytes: usize,
+    pub(super) max_entry_bytes: usize,
+    pub(super) ttl: Duration,
 }
-
-/// An answer on its way into the store.
-pub(super) struct Insert<'a, V> {
-    pub(super) lookup: Lookup,
-    pub(super) value: V,
-    pub(super) generation: Generation,
-    pub(super) vector: Option<&'a Unit>,
-    pub(super) ttl: Option<Duration>,
-}
-
-/// How many candidates a guard looks at in one search, the most similar first.
-const MAX_GUARDED: usize = 1_024;
 
 // === impl Cache ===
 
@@ -107,174 +92,11 @@ impl<V> Cache<V> {
         (equal && admitted).then(|| Hit::new(entry, Detail::Exact, now))
     }
 
-    /// The answer to the most similar request of the same scope that is live, admitted by the
-    /// caller and accepted by the guard.
-    pub(crate) fn nearest<G>(
-        &self,
-        lookup: &Lookup,
-        unit: &Unit,
-        threshold: Threshold,
-        guard: &G,
-    ) -> Option<Hit<V>>
-    where
-        G: Guard,
-    {
-        let asked = lookup.text.as_deref().filter(|_| lookup.control.lookup)?;
-        let candidates = self
-            .inner
-            .index
-            .search(&lookup.scope, unit, threshold.similarity());
-        let now = Instant::now();
-        for candidate in candidates.iter().take(MAX_GUARDED) {
-            let Row { sequence, key } = candidate.row;
-            let entry = self.shard(&key).and_then(|shard| shard.lock().peek(&key));
-            let Some(entry) = entry.filter(|entry| entry.sequence == sequence) else {
-                continue;
-            };
-            if !entry.is_live(now) {
-                // Takes it out, and its row with it.
-                self.touch(&key, now);
-                continue;
-            }
-            let admitted = lookup.control.admits(entry.age(now), entry.remaining(now));
-            if !admitted || entry.scope != lookup.scope {
-                continue;
-            }
-            let Some(cached) = entry.text.as_deref() else {
-                continue;
-            };
-            if guard.accepts(asked, cached) == Verdict::Reject {
-                self.inner.counters.guard_rejected.add(1);
-                continue;
-            }
-            self.touch(&key, now);
-            let detail = Detail::Semantic {
-                similarity: candidate.similarity,
-            };
-            return Some(Hit::new(entry, detail, now));
-        }
-        None
-    }
-
     /// Begins a request: hand the commit to whoever sees its answer end.
     #[must_use]
     pub fn begin(&self, lookup: Lookup) -> Commit<V> {
         let generation = self.generation(&lookup);
         Commit::new(self.clone(), lookup, generation, None)
-    }
-
-    /// Stores an answer, in place of the one to an equal request.
-    ///
-    /// The entry owns its bytes: the canonical request is copied, so that it keeps no larger buffer
-    /// alive.
-    ///
-    /// # Errors
-    ///
-    /// The reason why it was not stored, which has been counted.
-    pub fn insert(&self, lookup: &Lookup, value: V) -> Result<(), Refusal>
-    where
-        V: Weigh,
-    {
-        self.begin(lookup.clone()).store(value)
-    }
-
-    pub(super) fn insert_with(&self, insert: Insert<'_, V>) -> Result<(), Refusal>
-    where
-        V: Weigh,
-    {
-        let stored = self.try_insert(insert);
-        match stored {
-            Ok(()) => self.inner.counters.stored.add(1),
-            Err(reason) => self.inner.counters.refused(reason),
-        }
-        stored
-    }
-
-    fn try_insert(&self, insert: Insert<'_, V>) -> Result<(), Refusal>
-    where
-        V: Weigh,
-    {
-        let Insert {
-            lookup,
-            value,
-            generation,
-            vector,
-            ttl,
-        } = insert;
-        let Lookup {
-            key,
-            scope,
-            canonical,
-            text,
-            ttl: own,
-            control,
-            matching: _,
-        } = lookup;
-        let life = own
-            .unwrap_or(self.inner.ttl)
-            .min(ttl.unwrap_or(FOREVER))
-            .min(FOREVER);
-        let now = Instant::now();
-        let expires = now.checked_add(life).ok_or(Refusal::Forbidden)?;
-        if life.is_zero() || !control.store {
-            return Err(Refusal::Forbidden);
-        }
-        let vector = vector.filter(|_| text.is_some());
-        let bytes = Shard::<V>::OVERHEAD
-            + size_of::<Entry<V>>()
-            + 2 * size_of::<usize>()
-            + canonical.len()
-            + text
-                .as_ref()
-                .map_or(0, |text| text.len() + 2 * size_of::<usize>())
-            + vector.map_or(0, |unit| Index::cost(unit.as_slice().len()))
-            + value.weigh().saturating_sub(size_of::<V>());
-        if bytes > self.inner.max_entry_bytes {
-            return Err(Refusal::TooLarge);
-        }
-        let sequence = self.inner.sequence.fetch_add(1, Ordering::Relaxed);
-        let row = Row { sequence, key };
-        // Correctness: the row goes in before the entry. Were it the other way round, another
-        // thread could evict the entry before its row is there, and the row would stay for ever.
-        let indexed = vector.is_some_and(|unit| {
-            let taken = self.inner.index.insert(&scope, row, unit);
-            if !taken {
-                self.inner.counters.embeddings_invalid.add(1);
-            }
-            taken
-        });
-        let entry = Arc::new(Entry {
-            key,
-            sequence,
-            scope,
-            canonical: Bytes::copy_from_slice(&canonical),
-            text,
-            value,
-            stored: now,
-            expires,
-            bytes,
-            indexed,
-        });
-        let removed = self.shard(&key).and_then(|shard| {
-            let mut shard = shard.lock();
-            // Correctness: a purge advances the generation and then takes this lock. Either the
-            // advance is seen here, or the purge comes after this entry and takes it out.
-            let current = self.inner.generations.of(&scope) == generation;
-            current.then(|| shard.insert(Arc::clone(&entry), now))
-        });
-        let Some(removed) = removed else {
-            self.unlist(&entry);
-            return Err(Refusal::Purged);
-        };
-        self.inner.counters.evicted.add(removed.evicted.len());
-        self.inner.counters.expired.add(removed.expired.len());
-        let gone = removed
-            .evicted
-            .iter()
-            .chain(&removed.expired)
-            .chain(&removed.replaced);
-        gone.for_each(|entry| self.unlist(entry));
-        Ok(())
     }
 
     /// Removes the answer to one request. `true` when there was one.
@@ -378,12 +200,12 @@ impl<V> Cache<V> {
         self.inner.recording.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    fn shard(&self, key: &Digest) -> Option<&Mutex<Shard<V>>> {
+    pub(super) fn shard(&self, key: &Digest) -> Option<&Mutex<Shard<V>>> {
         self.inner.shards.get(key.bucket(self.inner.shards.len()))
     }
 
     /// The live entry under this key, made the most recently used. Takes out an expired one.
-    fn touch(&self, key: &Digest, now: Instant) -> Option<Arc<Entry<V>>> {
+    pub(super) fn touch(&self, key: &Digest, now: Instant) -> Option<Arc<Entry<V>>> {
         let found = self.shard(key)?.lock().touch(key, now);
         match found {
             Found::Live(entry) => Some(entry),
@@ -402,7 +224,7 @@ impl<V> Cache<V> {
     }
 
     /// Takes the vector of an entry that has left out of the index.
-    fn unlist(&self, entry: &Entry<V>) {
+    pub(super) fn unlist(&self, entry: &Entry<V>) {
         if entry.indexed {
             self.inner.index.remove(&entry.scope, entry.sequence);
         }

@@ -12,6 +12,9 @@ pub use literal::Literal;
 /// "6 km". A guard reads the texts themselves. It must be pure, cheap (microseconds: it runs on the
 /// request's path, once a candidate) and symmetric: `accepts(a, b) == accepts(b, a)`.
 ///
+/// In one search it is asked about the most similar candidates, one after the other, until it
+/// accepts one; after 1,024 the request goes on as a miss.
+///
 /// Every closure `Fn(&str, &str) -> Verdict` is a guard.
 pub trait Guard {
     /// Compares the text that is asked with one whose answer is stored.

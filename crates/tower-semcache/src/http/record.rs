@@ -138,7 +138,7 @@ where
     fn not_cached(&self, _: &Request<Req>) -> Result<Self::Response, BoxError> {
         let mut response = Response::new(Body::stored(Bytes::new()));
         *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
-        self.announce(&mut response, Outcome::Miss);
+        self.announce(&mut response, Outcome::NotCached);
         Ok(response)
     }
 }

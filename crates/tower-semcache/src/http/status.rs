@@ -9,6 +9,7 @@ pub(super) struct Status {
     exact: HeaderValue,
     miss: HeaderValue,
     bypass: HeaderValue,
+    not_cached: HeaderValue,
 }
 
 // === impl Status ===
@@ -20,6 +21,8 @@ impl Status {
             exact: value(&name, "hit; detail=exact"),
             miss: value(&name, "fwd=miss"),
             bypass: value(&name, "fwd=bypass"),
+            // Neither a hit nor forwarded.
+            not_cached: value(&name, "detail=only-if-cached"),
             name,
         }
     }
@@ -39,6 +42,7 @@ impl Status {
             ),
             Outcome::Miss => self.miss.clone(),
             Outcome::Bypass => self.bypass.clone(),
+            Outcome::NotCached => self.not_cached.clone(),
         }
     }
 }

@@ -1,0 +1,109 @@
+//! `/healthz`, `/readyz` and `/metrics`: answered here, whatever the load; everything else under `/v1/` goes on.
+
+use crate::backend::Backend;
+use crate::errors::{Chain, Refusal};
+use crate::layers::fork::{Reply, whole};
+use crate::metrics::{self, Metrics};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body::Body;
+use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
+use llm_backend::RequestBody;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tower::{BoxError, ServiceExt};
+use tower_service::Service;
+
+/// Longest wait for the backend's word on its readiness.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Answers the gateway's own paths; hands on the others.
+#[derive(Clone, Debug)]
+pub(crate) struct Admin<S> {
+    inner: S,
+    metrics: Arc<Metrics>,
+    backend: Backend,
+}
+
+impl<S> Admin<S> {
+    pub(crate) const fn new(inner: S, metrics: Arc<Metrics>, backend: Backend) -> Self {
+        Self {
+            inner,
+            metrics,
+            backend,
+        }
+    }
+}
+
+impl<S, Q, B> Service<Request<Q>> for Admin<S>
+where
+    S: Service<Request<Q>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    Q: Send + 'static,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    type Response = Reply;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Reply, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Q>) -> Self::Future {
+        let path = request.uri().path();
+        if path.starts_with("/v1/") {
+            let inner = self.inner.clone();
+            return Box::pin(async move {
+                let response = inner.oneshot(request).await?;
+                Ok(response.map(|body| UnsyncBoxBody::new(body.map_err(Into::into))))
+            });
+        }
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let response = match path {
+            "/healthz" if is_read => text("text/plain", "ok\n".to_owned()),
+            "/metrics" if is_read => text(metrics::CONTENT_TYPE, self.metrics.render()),
+            "/readyz" if is_read => {
+                let backend = self.backend.clone();
+                return Box::pin(async move { Ok(ready(backend).await.map(whole)) });
+            }
+            _ => not_found(request.method(), path),
+        };
+        Box::pin(std::future::ready(Ok(response.map(whole))))
+    }
+}
+
+async fn ready(backend: Backend) -> Response<Full<Bytes>> {
+    let mut request = Request::new(RequestBody::full(Bytes::new()));
+    *request.uri_mut() = http::Uri::from_static("/v1/models");
+    let why = match tokio::time::timeout(READY_TIMEOUT, backend.oneshot(request)).await {
+        Ok(Ok(response)) if !response.status().is_server_error() => {
+            return text("text/plain", "ready\n".to_owned());
+        }
+        Ok(Ok(response)) => format!("the backend answers with status {}", response.status()),
+        Ok(Err(error)) => Chain(&error).to_string(),
+        Err(_) => format!("the backend has not answered within {READY_TIMEOUT:?}"),
+    };
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why)
+        .code("not_ready")
+        .into_response()
+}
+
+fn text(content_type: &'static str, text: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+fn not_found(method: &Method, path: &str) -> Response<Full<Bytes>> {
+    Refusal::new(
+        StatusCode::NOT_FOUND,
+        format!("there is no {method} {path}: an OpenAI-compatible API is under /v1/, and /healthz, /readyz and /metrics answer GET"),
+    )
+    .into_response()
+}

@@ -1,0 +1,177 @@
+//! The whole gateway on one page: which layers a request passes, in which order, and why.
+//!
+//! ```text
+//! /healthz /readyz /metrics ── Admin
+//! Observe ─ CatchPanic ─ Cap ─ Tenant ─ Fork ┬ Prompt ─ Label ─ Probe ─ Form ─ Coalesce ─ Cache ─ Admission ─ Steer ┬ Backend
+//!                                            │                                                                      └ Batch ─ Merge ─ Backend
+//!                                            └ Label ─ Admission ─ Backend
+//! ```
+//!
+//! * `Coalesce` stands outside `Cache`. The other way round, a request that missed the cache a moment ago would lead a second
+//!   flight between "flight over" and "answer stored", and generate twice. So the leader looks once more in the cache, and the
+//!   answer is stored before the flight's key is free.
+//! * `Probe` stands in front of both, so that an exact hit costs neither a task nor the flight map.
+//! * `Admission` stands below the cache, so that hits and followers never wait for the backend's capacity; what is only passed on takes
+//!   its places from the same bound.
+//! * `Form` stands above `Coalesce`, so that callers who want a stream and callers who want a body share a flight where the backend
+//!   is always asked for a stream.
+
+use crate::admin::Admin;
+use crate::backend::Backend;
+use crate::collect::Bounds;
+use crate::config::Config;
+use crate::config::types::{BatchWindow, Semantic};
+use crate::errors;
+use crate::keys::Keys;
+use crate::layer_metrics::LayerMetrics;
+use crate::layers::admission::AdmissionLayer;
+use crate::layers::cap::CapLayer;
+use crate::layers::fork::{Fork, Reply, whole};
+use crate::layers::form::FormLayer;
+use crate::layers::label::LabelLayer;
+use crate::layers::merge::{MergeLayer, Mergeable};
+use crate::layers::observe::ObserveLayer;
+use crate::layers::prompt::PromptLayer;
+use crate::layers::steer::Steer;
+use crate::layers::tenant::TenantLayer;
+use crate::metrics::Metrics;
+use crate::policies::{To, Whole, flight, lookup, stream_is_done};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use llm_backend::RequestBody;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, Layer, ServiceBuilder};
+use tower_batch_llm::{BatchLayer, Window};
+use tower_coalesce::{CoalesceLayer, http::SharedBody};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_semcache::guard::Literal;
+use tower_semcache::hashed::{HashedEmbedder, Ngrams};
+use tower_semcache::http::{Answer, HttpRecord};
+use tower_semcache::{Cache, CacheLayer, Lookup, ProbeLayer};
+
+/// The gateway, ready to serve.
+#[derive(Debug)]
+pub struct Gateway<Q> {
+    /// Answers every request; always ready.
+    pub service: BoxCloneSyncService<Request<Q>, Reply, Infallible>,
+    /// What it counts.
+    pub metrics: Arc<Metrics>,
+    /// Who answers behind it.
+    pub backend: Backend,
+}
+
+/// Builds the gateway. `Q` is the body of the requests it will serve.
+///
+/// # Errors
+/// The backend's URL or credential, or a bound of the cache, cannot be used.
+///
+/// # Panics
+/// Outside of a tokio runtime: the batcher starts its worker.
+pub fn build<Q>(config: &Config) -> Result<Gateway<Q>, BoxError>
+where
+    Q: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    let backend = Backend::new(config)?;
+    let bounds = Bounds {
+        limit: config.body_limit.0,
+        silence: config.body_timeout.0,
+    };
+
+    // The state that the layers share, and the metrics read.
+    let cache: Cache<Answer> = Cache::builder()
+        .max_bytes(config.cache_bytes.0)
+        .max_entry_bytes(config.cache_entry_bytes.0)
+        .ttl(config.cache_ttl.0)
+        .build()?;
+    let admission = AdmissionLayer::new(config.max_upstream, config.upstream_wait.0);
+    let batch = batching(config);
+    let coalesce = CoalesceLayer::new(when(config.coalesce.is_on(), flight::<RequestBody>))
+        .share_with(
+            SharedBody::new()
+                .cap(config.log_cap.0 as u64)
+                .complete_when(stream_is_done),
+        )
+        .max_flights(config.max_requests)
+        .max_age(config.flight_age.0);
+    let metrics = Arc::new(Metrics::new().with(Box::new(LayerMetrics {
+        cache: cache.clone(),
+        flights: coalesce.stats(),
+        batches: batch.stats(),
+        places: admission.places(),
+        max_places: config.max_upstream,
+    })));
+
+    // From the inside out.
+    let batched = ServiceBuilder::new()
+        .layer(batch)
+        .layer(MergeLayer)
+        .service(backend.clone());
+    let upstream = ServiceBuilder::new()
+        .layer(admission.clone())
+        .service(Steer::new(backend.clone(), batched));
+
+    let keys: fn(&Request<RequestBody>) -> Option<Lookup> =
+        when(config.cache.is_on(), lookup::<RequestBody>);
+    let record = HttpRecord::new("llm-front").complete(Whole);
+    let caching = CacheLayer::new(cache.clone(), keys, record.clone().transcode(To::Flight));
+    let shared = match config.semantic {
+        Semantic::Off => BoxCloneSyncService::new(caching.layer(upstream)),
+        Semantic::Hashed => {
+            let caching = caching.semantic(HashedEmbedder::new(Ngrams::WordsAndPairs), Literal);
+            BoxCloneSyncService::new(caching.layer(upstream))
+        }
+    };
+    let read = ServiceBuilder::new()
+        .layer(PromptLayer::new(Arc::new(Keys::new(config)), bounds))
+        .layer(LabelLayer)
+        .layer(ProbeLayer::new(cache, keys, record.transcode(To::Caller)))
+        .layer(FormLayer)
+        .layer(coalesce)
+        .service(shared);
+    let raw = ServiceBuilder::new()
+        .layer(LabelLayer)
+        .layer(admission)
+        .service(backend.clone());
+
+    let front = ServiceBuilder::new()
+        .layer(ObserveLayer::new(metrics.clone()))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(CapLayer::new(config.max_requests))
+        .layer(TenantLayer::new(config.tenants))
+        .service(Fork::new(read, raw));
+    let service = BoxCloneSyncService::new(Admin::new(front, metrics.clone(), backend.clone()));
+    Ok(Gateway {
+        service,
+        metrics,
+        backend,
+    })
+}
+
+/// A layer's policy, or the policy that no request comes under.
+fn when<T>(
+    on: bool,
+    policy: fn(&Request<RequestBody>) -> Option<T>,
+) -> fn(&Request<RequestBody>) -> Option<T> {
+    if on { policy } else { |_| None }
+}
+
+type Batching = BatchLayer<Request<RequestBody>, Response<Bytes>, Option<Arc<[u8]>>>;
+
+fn batching(config: &Config) -> Batching {
+    let window = config.batch_window.0;
+    BatchLayer::new(config.batch_items)
+        .window(match config.batch_window_mode {
+            BatchWindow::WhileBusy => Window::WhileBusy(window),
+            BatchWindow::Fixed => Window::Fixed(window),
+        })
+        .queue_capacity(config.max_requests)
+        .group_by(Mergeable::group)
+}
+
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Reply {
+    let error = BoxError::from("a panic, reported above");
+    errors::word(&error).into_response().map(whole)
+}

@@ -1,0 +1,146 @@
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::builder::FOREVER;
+use super::commit::Refusal;
+use super::entry::Entry;
+use super::generation::Generation;
+use super::index::{Index, Row};
+use super::shard::Shard;
+use super::store::Cache;
+use crate::lookup::Lookup;
+use crate::vector::Unit;
+use crate::weigh::Weigh;
+
+/// An answer on its way into the store.
+pub(super) struct Insert<'a, V> {
+    pub(super) lookup: Lookup,
+    pub(super) value: V,
+    pub(super) generation: Generation,
+    pub(super) vector: Option<&'a Unit>,
+    pub(super) ttl: Option<Duration>,
+}
+
+// === impl Cache ===
+
+impl<V> Cache<V> {
+    /// Stores an answer, in place of the one to an equal request.
+    ///
+    /// The entry owns its bytes: the canonical request is copied, so that it keeps no larger buffer
+    /// alive.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it was not stored, which has been counted.
+    pub fn insert(&self, lookup: &Lookup, value: V) -> Result<(), Refusal>
+    where
+        V: Weigh,
+    {
+        self.begin(lookup.clone()).store(value)
+    }
+
+    pub(super) fn insert_with(&self, insert: Insert<'_, V>) -> Result<(), Refusal>
+    where
+        V: Weigh,
+    {
+        let stored = self.try_insert(insert);
+        match stored {
+            Ok(()) => self.inner.counters.stored.add(1),
+            Err(reason) => self.inner.counters.refused(reason),
+        }
+        stored
+    }
+
+    fn try_insert(&self, insert: Insert<'_, V>) -> Result<(), Refusal>
+    where
+        V: Weigh,
+    {
+        let Insert {
+            lookup,
+            value,
+            generation,
+            vector,
+            ttl,
+        } = insert;
+        let Lookup {
+            key,
+            scope,
+            canonical,
+            text,
+            ttl: own,
+            control,
+            matching: _,
+        } = lookup;
+        let life = own
+            .unwrap_or(self.inner.ttl)
+            .min(ttl.unwrap_or(FOREVER))
+            .min(FOREVER);
+        let now = Instant::now();
+        let expires = now.checked_add(life).ok_or(Refusal::Forbidden)?;
+        if life.is_zero() || !control.store {
+            return Err(Refusal::Forbidden);
+        }
+        // One is of no use without the other.
+        let vector = vector.filter(|_| text.is_some());
+        let text = text.filter(|_| vector.is_some());
+        let bytes = Shard::<V>::OVERHEAD
+            + size_of::<Entry<V>>()
+            + 2 * size_of::<usize>()
+            + canonical.len()
+            + text
+                .as_ref()
+                .map_or(0, |text| text.len() + 2 * size_of::<usize>())
+            + vector.map_or(0, |unit| Index::cost(unit.as_slice().len()))
+            + value.weigh().saturating_sub(size_of::<V>());
+        if bytes > self.inner.max_entry_bytes {
+            return Err(Refusal::TooLarge);
+        }
+        let sequence = self.inner.sequence.fetch_add(1, Ordering::Relaxed);
+        let row = Row { sequence, key };
+        // Correctness: the row goes in before the entry. Were it the other way round, another
+        // thread could evict the entry before its row is there, and the row would stay for ever.
+        let indexed = vector.is_some_and(|unit| {
+            let taken = self.inner.index.insert(&scope, row, unit);
+            if !taken {
+                self.inner.counters.embeddings_invalid.add(1);
+            }
+            taken
+        });
+        let entry = Arc::new(Entry {
+            key,
+            sequence,
+            scope,
+            canonical: Bytes::copy_from_slice(&canonical),
+            text,
+            value,
+            stored: now,
+            expires,
+            bytes,
+            indexed,
+        });
+        let removed = self.shard(&key).and_then(|shard| {
+            let mut shard = shard.lock();
+            // Correctness: a purge advances the generation and then takes this lock. Either the
+            // advance is seen here, or the purge comes after this entry and takes it out.
+            let current = self.inner.generations.of(&scope) == generation;
+            current.then(|| shard.insert(Arc::clone(&entry), now))
+        });
+        let Some(removed) = removed else {
+            self.unlist(&entry);
+            return Err(Refusal::Purged);
+        };
+        self.inner.counters.evicted.add(removed.evicted.len());
+        self.inner.counters.expired.add(removed.expired.len());
+        let gone = removed
+            .evicted
+            .iter()
+            .chain(&removed.expired)
+            .chain(&removed.replaced);
+        gone.for_each(|entry| self.unlist(entry));
+        Ok(())
+    }
+}
