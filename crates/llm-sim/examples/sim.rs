@@ -1,22 +1,14 @@
-//! Prints the reference's table, computed again: `cargo run --release -p llm-sim --example sim`.
+//! The command line: `cargo run --release -p llm-sim --features full --example sim -- --help`.
 
-use std::io::Write;
+use clap::Parser;
 
-fn main() -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    for curve in llm_sim::reference::table() {
-        for row in &curve.rows {
-            writeln!(
-                out,
-                "{:<10} {:>5} req/s: {:>6} req/s, {:>8} tok/s, p50 {:>8} s, p95 {:>8} s",
-                curve.policy,
-                row.rate_rps,
-                row.throughput_rps,
-                row.output_tokens_per_s,
-                row.latency_p50_s,
-                row.latency_p95_s,
-            )?;
-        }
-    }
-    Ok(())
+/// Simulate LLM serving.
+#[derive(Debug, Parser)]
+struct Cli {
+    #[command(flatten)]
+    args: llm_sim::cli::Args,
+}
+
+fn main() -> Result<(), llm_sim::error::Error> {
+    llm_sim::cli::run(&Cli::parse().args)
 }

@@ -1,6 +1,6 @@
 //! A deterministic discrete-event simulation of LLM serving.
 //!
-//! One core ([`engine`]) moves requests through a [front](front) to any number of
+//! One core ([`engine`]) moves requests through a [`front`] to any number of
 //! [servers](server); a server is a scheduler over a [cost model](cost) and, where it has one, a
 //! paged [KV cache](kv). Workloads are [drawn](workload) from laws or read from [traces](trace);
 //! results are [mergeable summaries](metrics) whose size does not depend on the number of requests.
@@ -46,15 +46,21 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod cost;
 pub mod engine;
 pub mod error;
 pub mod front;
 pub mod kv;
 pub mod metrics;
+pub mod plan;
+pub mod plot;
 pub mod reference;
 pub mod rng;
 pub mod server;
+pub mod study;
 pub mod theory;
+pub mod trace;
 pub mod validate;
 pub mod workload;

@@ -19,6 +19,8 @@ pub struct Preset {
     pub max_sequences: u32,
     /// Token budget a step.
     pub max_tokens: u32,
+    /// Whether a request is one step: no prompt to compute, one result.
+    pub one_step: bool,
 }
 
 impl Preset {
@@ -26,6 +28,13 @@ impl Preset {
     #[must_use]
     pub const fn kv_blocks(&self) -> u32 {
         self.kv_tokens / 16
+    }
+
+    /// Whether the cost knows only sequences and prompt tokens, and no memory: such a preset is
+    /// meant for plain continuous batching.
+    #[must_use]
+    pub const fn is_stepwise(&self) -> bool {
+        matches!(self.cost, Cost::Affine(_))
     }
 }
 
@@ -96,6 +105,16 @@ const fn vidur(base: f64, per_sequence: f64, per_prompt_token: f64, context: f64
 /// Every preset.
 pub const ALL: &[Preset] = &[
     Preset {
+        name: "forward",
+        title: "one batched forward a request, 6 + 1.2·b ms",
+        source: "the batching curve of the latency budget",
+        cost: Cost::Affine(Affine::new(6.0, 1.2, 0.0)),
+        kv_tokens: 1 << 20,
+        max_sequences: 32,
+        max_tokens: 1 << 16,
+        one_step: true,
+    },
+    Preset {
         name: "seed",
         title: "the reference accelerator",
         source: "the reference's published simulation",
@@ -103,6 +122,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: 1 << 20,
         max_sequences: 32,
         max_tokens: 1 << 16,
+        one_step: false,
     },
     Preset {
         name: "rtx4090-llama-3.1-8b",
@@ -120,6 +140,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: 41_392,
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "a100-llama-2-7b",
@@ -129,6 +150,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(1, 14, LLAMA_2_7B),
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "a100-llama-3-8b",
@@ -138,6 +160,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(1, 16, LLAMA_3_8B),
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "a100-llama-3-70b-tp4",
@@ -147,6 +170,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(4, 141, LLAMA_70B),
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "a100-llama-3-70b-tp8",
@@ -156,6 +180,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(8, 141, LLAMA_70B),
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "h100-llama-2-7b",
@@ -165,6 +190,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(1, 14, LLAMA_2_7B),
         max_sequences: 1024,
         max_tokens: 8192,
+        one_step: false,
     },
     Preset {
         name: "h100-llama-2-70b-tp4",
@@ -174,6 +200,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(4, 141, LLAMA_70B),
         max_sequences: 1024,
         max_tokens: 8192,
+        one_step: false,
     },
     Preset {
         name: "a100-opt-13b",
@@ -191,6 +218,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: 66_144,
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "a100-llama-2-70b-tp8",
@@ -205,6 +233,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(8, 141, LLAMA_70B),
         max_sequences: 256,
         max_tokens: 2048,
+        one_step: false,
     },
     Preset {
         name: "h100-llama-2-70b-tp8",
@@ -219,6 +248,7 @@ pub const ALL: &[Preset] = &[
         kv_tokens: kv_tokens(8, 141, LLAMA_70B),
         max_sequences: 1024,
         max_tokens: 8192,
+        one_step: false,
     },
 ];
 

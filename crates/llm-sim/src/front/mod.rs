@@ -1,13 +1,14 @@
 //! What stands between arrivals and servers.
 //!
 //! A [`Front`] sees each arrival, each signal of a server and its own timers, and acts through a
-//! [`Context`](crate::engine::Context). [`Direct`] only balances; a cache, single flight, hedging or
+//! [`Context`]. [`Direct`] only balances; a cache, single flight, hedging or
 //! an admission limit is a front that wraps another, as a tower layer wraps a service.
 
 mod balance;
 mod direct;
+mod lookup;
 
-pub use self::{balance::Balance, direct::Direct};
+pub use self::{balance::Balance, direct::Direct, lookup::Lookup};
 use crate::{engine::Context, server::Signal, workload::Request};
 
 /// A policy in front of the servers.

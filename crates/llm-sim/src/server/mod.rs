@@ -21,7 +21,7 @@ pub use self::{
     order::Order,
     r#static::{Padding, Static},
     stats::ServerStats,
-    vllm::{Pipeline, Stop, Vllm, VllmConfig},
+    vllm::{Mixing, Pipeline, Stop, Vllm, VllmConfig},
 };
 use crate::workload::Request;
 

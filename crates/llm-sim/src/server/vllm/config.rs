@@ -23,6 +23,16 @@ pub enum Stop {
     EndOfSequence,
 }
 
+/// Whether prompts and decoding share a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mixing {
+    /// They do (vLLM).
+    #[default]
+    Mixed,
+    /// They do not: while prompts can be computed, decoding waits (SGLang's default).
+    PrefillFirst,
+}
+
 /// The settings of a vLLM server.
 #[derive(Clone, Copy, Debug)]
 pub struct VllmConfig {
@@ -36,6 +46,7 @@ pub struct VllmConfig {
     pub(super) order: Order,
     pub(super) pipeline: Pipeline,
     pub(super) stop: Stop,
+    pub(super) mixing: Mixing,
 }
 
 impl Default for VllmConfig {
@@ -52,6 +63,7 @@ impl Default for VllmConfig {
             order: Order::Fcfs,
             pipeline: Pipeline::Asynchronous,
             stop: Stop::AtLimit,
+            mixing: Mixing::Mixed,
         }
     }
 }
@@ -65,6 +77,25 @@ impl VllmConfig {
             max_tokens: 8192,
             ..Self::default()
         }
+    }
+
+    /// A scheduler in the manner of SGLang: the longest cached prefix first, prompts before
+    /// decoding, 8,192 prompt tokens a step.
+    #[must_use]
+    pub fn sglang() -> Self {
+        Self {
+            max_tokens: 8192,
+            order: Order::LongestPrefix,
+            mixing: Mixing::PrefillFirst,
+            ..Self::default()
+        }
+    }
+
+    /// Sets whether prompts and decoding share a step.
+    #[must_use]
+    pub const fn mixing(mut self, mixing: Mixing) -> Self {
+        self.mixing = mixing;
+        self
     }
 
     /// Sets the seats, `--max-num-seqs`.

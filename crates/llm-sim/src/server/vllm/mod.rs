@@ -12,7 +12,7 @@ mod sequence;
 
 use std::mem;
 
-pub use self::config::{Pipeline, Stop, VllmConfig};
+pub use self::config::{Mixing, Pipeline, Stop, VllmConfig};
 use self::sequence::{Place, Sequence};
 use super::{Load, Server, ServerStats, Signal, order::Queue};
 use crate::{

@@ -1,11 +1,18 @@
 //! Planning a step.
 
-use super::{Entry, Step, Stop, Vllm, sequence::Place};
+use super::{Entry, Mixing, Step, Stop, Vllm, sequence::Place};
 use crate::{
     cost::{Chunk, CostModel},
     kv::BlockTable,
     server::Order,
 };
+
+/// Which running sequences a pass plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    All,
+    Prompts,
+}
 
 impl<C> Vllm<C>
 where
@@ -15,9 +22,15 @@ where
     pub(super) fn schedule(&mut self, now_ms: f64) -> Option<Step> {
         let mut entries = self.spare.pop().unwrap_or_default();
         let mut budget = self.config.max_tokens;
-        let preempted = self.schedule_running(&mut entries, &mut budget);
+        let preempted = match self.config.mixing {
+            Mixing::Mixed => self.schedule_running(Part::All, &mut entries, &mut budget),
+            Mixing::PrefillFirst => self.schedule_running(Part::Prompts, &mut entries, &mut budget),
+        };
         if !preempted {
             self.schedule_waiting(now_ms, &mut entries, &mut budget);
+        }
+        if entries.is_empty() && self.config.mixing == Mixing::PrefillFirst {
+            self.schedule_running(Part::All, &mut entries, &mut budget);
         }
         if entries.is_empty() {
             self.spare.push(entries);
@@ -30,7 +43,7 @@ where
 
     /// One token for each decoding sequence, the next chunk for each prefilling one; true where
     /// somebody was preempted.
-    fn schedule_running(&mut self, entries: &mut Vec<Entry>, budget: &mut u32) -> bool {
+    fn schedule_running(&mut self, part: Part, entries: &mut Vec<Entry>, budget: &mut u32) -> bool {
         let mut preempted = false;
         let mut at = 0;
         while *budget > 0 {
@@ -40,7 +53,8 @@ where
             let Some(sequence) = self.sequences.get_mut(slot) else {
                 break;
             };
-            if sequence.complete() && self.config.stop == Stop::AtLimit {
+            let complete = sequence.complete() && self.config.stop == Stop::AtLimit;
+            if complete || (part == Part::Prompts && sequence.decodes()) {
                 at += 1;
                 continue;
             }
@@ -212,7 +226,7 @@ where
                 continue;
             };
             let history = sequence.computed;
-            let decodes = entry.tokens == 1 && history >= sequence.request.prompt_tokens;
+            let decodes = sequence.decodes();
             entry.samples = entry.tokens == sequence.remaining();
             sequence.computed += entry.tokens;
             if entry.samples {

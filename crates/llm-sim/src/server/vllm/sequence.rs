@@ -68,6 +68,11 @@ impl Sequence {
         (self.known_tokens() + self.in_flight).saturating_sub(self.computed)
     }
 
+    /// Whether only its last token is yet to compute: the next step decodes.
+    pub(super) fn decodes(&self) -> bool {
+        self.remaining() <= 1 && self.computed >= self.request.prompt_tokens
+    }
+
     /// Whether the tokens out and planned are all it will make.
     pub(super) fn complete(&self) -> bool {
         self.generated + self.in_flight >= self.request.output_tokens
