@@ -40,11 +40,14 @@ struct State<I, E> {
     /// How far the fastest reader came.
     reached: u64,
     /// What the pump saw at the end, and nobody else yet.
-    held: Option<(Option<(I, u64)>, Result<(), E>)>,
+    held: Option<Held<I, E>>,
     end: Option<Result<(), E>>,
     waiters: Waiters,
     pump: Option<Waker>,
 }
+
+/// The last item, with its weight, and the end.
+type Held<I, E> = (Option<(I, u64)>, Result<(), E>);
 
 #[derive(Debug)]
 struct Entry<I> {
@@ -109,7 +112,12 @@ impl<I: Clone, E: Clone> Log<I, E> {
             waiters: Waiters::default(),
             pump: None,
         };
-        Self { cap, window, keep, state: Mutex::new(state) }
+        Self {
+            cap,
+            window,
+            keep,
+            state: Mutex::new(state),
+        }
     }
 
     // --- the pump ---
@@ -133,7 +141,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
         if state.has_room(self.window) {
             return true;
         }
-        if state.pump.as_ref().is_some_and(|pump| pump.will_wake(waker)) {
+        if state
+            .pump
+            .as_ref()
+            .is_some_and(|pump| pump.will_wake(waker))
+        {
             return false;
         }
         drop(state);
@@ -141,7 +153,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
         state = self.state.lock();
         // Correctness: looked at again under the lock that the waker is stored under, so no reader's step is missed.
         let room = state.has_room(self.window);
-        let stale = if room { Some(fresh) } else { state.pump.replace(fresh) };
+        let stale = if room {
+            Some(fresh)
+        } else {
+            state.pump.replace(fresh)
+        };
         drop(state);
         drop(stale);
         room
@@ -212,7 +228,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
     pub(crate) fn tail(&self, items: usize) -> Vec<I> {
         let state = self.state.lock();
         let from = state.entries.len().saturating_sub(items);
-        state.entries.range(from..).map(|entry| entry.item.clone()).collect()
+        state
+            .entries
+            .range(from..)
+            .map(|entry| entry.item.clone())
+            .collect()
     }
 
     // --- the readers ---
@@ -235,7 +255,12 @@ impl<I: Clone, E: Clone> Log<I, E> {
         let dropped = state.trim(self.cap, self.keep);
         drop(state);
         drop(dropped);
-        Some(Cursor { next: 0, ticket: None, ahead: false, done })
+        Some(Cursor {
+            next: 0,
+            ticket: None,
+            ahead: false,
+            done,
+        })
     }
 
     /// Reads the next item.
@@ -254,7 +279,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
                 cursor.ahead = true;
                 cursor.done = state.ended_at(cursor.next);
                 let dropped = state.trim(self.cap, self.keep);
-                let pump = if state.has_room(self.window) { state.pump.take() } else { None };
+                let pump = if state.has_room(self.window) {
+                    state.pump.take()
+                } else {
+                    None
+                };
                 drop(state);
                 drop(dropped);
                 if let Some(pump) = pump {
@@ -306,7 +335,12 @@ impl<I: Clone, E> State<I, E> {
 
     fn push(&mut self, item: I, weight: u64) {
         let before = std::mem::take(&mut self.at_tip);
-        self.entries.push_back(Entry { item, start: self.total, weight, before });
+        self.entries.push_back(Entry {
+            item,
+            start: self.total,
+            weight,
+            before,
+        });
         self.total = self.total.saturating_add(weight);
     }
 
@@ -322,8 +356,13 @@ impl<I: Clone, E> State<I, E> {
 
     /// Counts a reader whose next item is `next`.
     fn stand(&mut self, next: u64) {
-        let Some(at) = next.checked_sub(self.base) else { return };
-        match usize::try_from(at).ok().and_then(|at| self.entries.get_mut(at)) {
+        let Some(at) = next.checked_sub(self.base) else {
+            return;
+        };
+        match usize::try_from(at)
+            .ok()
+            .and_then(|at| self.entries.get_mut(at))
+        {
             Some(entry) => entry.before += 1,
             None => self.at_tip += 1,
         }
@@ -331,8 +370,12 @@ impl<I: Clone, E> State<I, E> {
 
     /// Undoes [`State::stand`], unless the reader was overtaken by the trimming.
     fn step_off(&mut self, next: u64) {
-        let Some(at) = next.checked_sub(self.base) else { return };
-        let place = usize::try_from(at).ok().and_then(|at| self.entries.get_mut(at));
+        let Some(at) = next.checked_sub(self.base) else {
+            return;
+        };
+        let place = usize::try_from(at)
+            .ok()
+            .and_then(|at| self.entries.get_mut(at));
         let count = place.map_or(&mut self.at_tip, |entry| &mut entry.before);
         *count = count.saturating_sub(1);
     }
@@ -359,7 +402,10 @@ impl<I: Clone, E> State<I, E> {
         while self.closed
             && let Some(first) = self.entries.front()
             && (first.before == 0 || self.reached.saturating_sub(first.start) > cap)
-            && self.total.saturating_sub(first.start.saturating_add(first.weight)) >= keep
+            && self
+                .total
+                .saturating_sub(first.start.saturating_add(first.weight))
+                >= keep
         {
             dropped.extend(self.entries.pop_front());
             self.base += 1;
