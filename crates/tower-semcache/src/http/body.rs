@@ -219,10 +219,9 @@ impl Recorder {
             None => more += data.len(),
         }
         // A body in one piece needs no more than its bytes.
-        if !self.frames.is_empty() || self.promised != Some(0) {
-            if let Err(reason) = self.commit.reserve(more) {
-                return Next::Stop(reason);
-            }
+        let whole = self.frames.is_empty() && self.promised == Some(0);
+        if !whole && let Err(reason) = self.commit.reserve(more) {
+            return Next::Stop(reason);
         }
         self.frames.push(data.clone());
         if self.promised == Some(0) {
