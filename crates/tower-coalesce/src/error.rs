@@ -28,10 +28,6 @@ pub struct TooOld(());
 /// This reader of a shared body fell a whole cap behind the fastest one.
 #[derive(Clone, Copy, Debug)]
 pub struct Lagged {
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(dead_code, reason = "only bodies have readers")
-    )]
     cap: u64,
 }
 
