@@ -744,6 +744,50 @@ async fn after_a_thousand_flights_with_random_departures_nothing_is_left() {
     assert!(stats.abandoned > 0 && stats.followers > 0 && stats.leaders > 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_departure_is_seen_though_the_call_spends_its_whole_budget() {
+    let calls = Calls::default();
+    let counted = calls.clone();
+    let mut service = CoalesceLayer::new(same).layer(service_fn(move |_: String| {
+        let alive = counted.enter();
+        async move {
+            let _alive = alive;
+            loop {
+                // Never done, and never without a reason to be polled again.
+                tokio::task::coop::consume_budget().await;
+            }
+            #[expect(unreachable_code, reason = "gives the type")]
+            Ok::<_, Infallible>(text("never"))
+        }
+    }));
+    let call = service.call(text("a"));
+    settle().await;
+    assert_eq!(calls.alive(), 1);
+    drop(call);
+    settle().await;
+    assert_eq!(calls.alive(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_outlives_the_callers_and_the_service() {
+    let calls = Calls::default();
+    let mut service = CoalesceLayer::new(same).layer(slow(&calls, SECOND));
+    let pending: Vec<_> = (0..10).map(|n| service.call(n.to_string())).collect();
+    settle().await;
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    assert_eq!(tasks(), 10);
+    drop(service);
+    settle().await;
+    assert_eq!(tasks(), 10, "the callers are still there");
+    drop(pending);
+    settle().await;
+    assert_eq!(tasks(), 0);
+}
+
 #[test]
 fn a_runtime_that_shuts_down_aborts_the_flight_and_frees_its_key() {
     let calls = Calls::default();
