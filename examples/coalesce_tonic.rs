@@ -15,6 +15,7 @@ use http::HeaderValue;
 use http::uri::PathAndQuery;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tonic::transport::{Channel, Endpoint, Server, server::TcpIncoming};
@@ -78,9 +79,12 @@ async fn main() -> Result<(), BoxError> {
         callers.spawn(square(channel.clone(), 12));
     }
     // The method waits for a permit, and gets just one when all the callers are there.
-    while stats.snapshot().followers < 9 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let all_there = async {
+        while stats.snapshot().followers < 9 {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(Duration::from_secs(10), all_there).await?;
     permits.add_permits(1);
     for answer in callers.join_all().await {
         assert_eq!(answer?, 144);
