@@ -19,19 +19,22 @@ use tokio::time::{sleep, timeout};
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tonic::transport::{Channel, Endpoint, Server, server::TcpIncoming};
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 use tonic_prost::ProstCodec;
+use tower::util::MapErrLayer;
 use tower::{BoxError, Service, service_fn};
 use tower_coalesce::CoalesceLayer;
-use tower_coalesce::http::{CollectLayer, Collected, SharedBody};
+use tower_coalesce::error::Overloaded;
+use tower_coalesce::http::{CollectLayer, Collected, PayloadTooLarge, SharedBody};
 
 const SQUARE: &str = "/example.Numbers/Square";
 
-/// What makes two calls the same: the method, the caller, and the message, byte for byte.
+/// What makes two calls the same: the method, the caller, and the message, byte for byte. If your methods read other metadata,
+/// that belongs here too.
 ///
 /// Only a method that may be shared is named: one that acts must run as often as it is called.
 fn key(request: &http::Request<Collected>) -> Option<Key> {
-    let header = |name| request.headers().get(name).cloned();
+    let header = |name| request.headers().get_all(name).iter().cloned().collect();
     (request.uri().path() == SQUARE).then(|| Key {
         path: SQUARE,
         authorization: header("authorization"),
@@ -45,9 +48,9 @@ fn key(request: &http::Request<Collected>) -> Option<Key> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     path: &'static str,
-    authorization: Option<HeaderValue>,
-    encoding: Option<HeaderValue>,
-    accept_encoding: Option<HeaderValue>,
+    authorization: Vec<HeaderValue>,
+    encoding: Vec<HeaderValue>,
+    accept_encoding: Vec<HeaderValue>,
     message: Bytes,
 }
 
@@ -63,7 +66,10 @@ async fn main() -> Result<(), BoxError> {
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse()?)?;
     let address = incoming.local_addr()?;
     let server = Server::builder()
-        // The message is part of the key, so it must be read before the key is made.
+        // Above them all: tonic resets the stream on an error that is not a `Status`.
+        .layer(MapErrLayer::new(status))
+        // The message is part of the key, so it must be read before the key is made. A method that answers while its requests
+        // still come would wait here for ever: put such a service on a server of its own.
         .layer(CollectLayer::new(64 * 1024))
         .layer(coalesce)
         .add_service(numbers)
@@ -76,7 +82,7 @@ async fn main() -> Result<(), BoxError> {
         .await?;
     let mut callers = JoinSet::new();
     for _ in 0..10 {
-        callers.spawn(square(channel.clone(), 12));
+        callers.spawn(call(channel.clone(), Number { value: 12 }));
     }
     // The method waits for a permit, and gets just one when all the callers are there.
     let all_there = async {
@@ -94,26 +100,40 @@ async fn main() -> Result<(), BoxError> {
 
     // A gRPC error is an answer too: its status reaches the caller whole.
     permits.add_permits(1);
-    let error = square(channel, 1 << 20)
-        .await
-        .expect_err("too large to be squared");
-    assert_eq!(error.code(), tonic::Code::OutOfRange);
+    let answer = call(channel.clone(), Number { value: 1 << 20 }).await;
+    assert_eq!(answer.map_err(|error| error.code()), Err(Code::OutOfRange));
+    // And so is an error of a layer.
+    let answer = call(channel, vec![1_u8; 1 << 20]).await;
+    assert_eq!(
+        answer.map_err(|error| error.code()),
+        Err(Code::ResourceExhausted)
+    );
     server.abort();
     Ok(())
 }
 
+/// What the caller is told if it was one of the layers that failed, and not the method.
+fn status(error: BoxError) -> Status {
+    if error.is::<PayloadTooLarge>() {
+        Status::resource_exhausted(error.to_string())
+    } else if error.is::<Overloaded>() {
+        Status::unavailable(error.to_string())
+    } else {
+        Status::internal(error.to_string())
+    }
+}
+
 /// One call of the client.
-async fn square(channel: Channel, value: u32) -> Result<u32, Status> {
+async fn call<M>(channel: Channel, message: M) -> Result<u32, Status>
+where
+    M: prost::Message + Default + 'static,
+{
     let mut client = tonic::client::Grpc::new(channel);
-    client
-        .ready()
-        .await
-        .map_err(|error| Status::from_error(error.into()))?;
+    let ready = client.ready().await;
+    ready.map_err(|error| Status::from_error(error.into()))?;
     let path = PathAndQuery::from_static(SQUARE);
-    let codec = ProstCodec::<Number, Number>::default();
-    let answer = client
-        .unary(Request::new(Number { value }), path, codec)
-        .await?;
+    let codec = ProstCodec::<M, Number>::default();
+    let answer = client.unary(Request::new(message), path, codec).await?;
     Ok(answer.into_inner().value)
 }
 

@@ -9,7 +9,7 @@ use axum::extract::Query;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{BoxError, Router};
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use tower::{ServiceBuilder, ServiceExt};
@@ -37,14 +37,18 @@ struct Questions {
 
 impl Policy<Request<Body>> for Questions {
     fn lookup(&self, request: &Request<Body>) -> Option<Lookup> {
-        // `None`: not for the cache. The handler says what is wrong with it.
+        // `None`: not for the cache. A router answers HEAD as it does GET, but without the body.
+        if request.method() != Method::GET {
+            return None;
+        }
         let Query(Ask { question }) = Query::try_from_uri(request.uri()).ok()?;
         // The scope holds all that must agree. The caller belongs into it, or one would be told what another has asked.
-        let caller = request.headers().get("authorization");
-        let caller = caller.map_or(&b""[..], |caller| caller.as_bytes());
         let path = request.uri().path().as_bytes();
-        let scope = self.secret.scope(&[("path", path), ("caller", caller)]);
-        let lookup = Lookup::new(&self.secret, scope, question.clone().into())
+        let mut scope = self.secret.scope_builder().part("path", path);
+        for caller in request.headers().get_all("authorization") {
+            scope = scope.part("caller", caller.as_bytes());
+        }
+        let lookup = Lookup::new(&self.secret, scope.finish(), question.clone().into())
             // The one thing in which a similar request may differ.
             .text(question)
             .matching(self.matching)
