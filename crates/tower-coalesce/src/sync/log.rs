@@ -1,8 +1,12 @@
-use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 
+mod state;
+#[cfg(all(test, not(tower_coalesce_loom)))]
+mod tests;
+
+use self::state::State;
 use super::Mutex;
-use super::waiters::{Batch, Waiters};
+use super::waiters::Batch;
 
 /// An append-only log of items with one writer, the pump, and any number of readers, each of which begins at the start.
 ///
@@ -15,47 +19,6 @@ pub(crate) struct Log<I, E> {
     window: u64,
     keep: u64,
     state: Mutex<State<I, E>>,
-}
-
-#[derive(Debug)]
-struct State<I, E> {
-    entries: VecDeque<Entry<I>>,
-    /// The index of the first entry that is still held.
-    base: u64,
-    /// How many readers have read everything so far.
-    at_tip: usize,
-    /// Whether the leader's place at the start is still kept for it.
-    reserved: bool,
-    readers: usize,
-    /// Whether a reader ever was there.
-    begun: bool,
-    /// No reader holds the pump back for now.
-    lifted: bool,
-    /// Nothing but the end is missing.
-    complete: bool,
-    /// No longer joinable: what everybody has read is dropped.
-    closed: bool,
-    /// Weight of everything appended.
-    total: u64,
-    /// How far the fastest reader came.
-    reached: u64,
-    /// What the pump saw at the end, and nobody else yet.
-    held: Option<Held<I, E>>,
-    end: Option<Result<(), E>>,
-    waiters: Waiters,
-    pump: Option<Waker>,
-}
-
-/// The last item, with its weight, and the end.
-type Held<I, E> = (Option<(I, u64)>, Result<(), E>);
-
-#[derive(Debug)]
-struct Entry<I> {
-    item: I,
-    start: u64,
-    weight: u64,
-    /// How many readers have this as their next.
-    before: usize,
 }
 
 /// Where a reader stands.
@@ -95,28 +58,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
     /// A log that is joinable up to `cap`, whose pump keeps at most `window` ahead of the fastest reader, and that holds
     /// the last `keep` even when everybody has read them.
     pub(crate) fn new(cap: u64, window: u64, keep: u64) -> Self {
-        let state = State {
-            entries: VecDeque::new(),
-            base: 0,
-            at_tip: 1,
-            reserved: true,
-            readers: 0,
-            begun: false,
-            lifted: false,
-            complete: false,
-            closed: false,
-            total: 0,
-            reached: 0,
-            held: None,
-            end: None,
-            waiters: Waiters::default(),
-            pump: None,
-        };
         Self {
             cap,
             window,
             keep,
-            state: Mutex::new(state),
+            state: Mutex::new(State::new()),
         }
     }
 
@@ -320,195 +266,5 @@ impl<I: Clone, E: Clone> Log<I, E> {
         let dropped = state.trim(self.cap, self.keep);
         drop(state);
         drop((waker, dropped));
-    }
-}
-
-// === impl State ===
-
-impl<I: Clone, E> State<I, E> {
-    fn has_room(&self, window: u64) -> bool {
-        // A fastest reader that has read everything always makes room, however small the window.
-        self.lifted
-            || self.total <= self.reached
-            || self.total < self.reached.saturating_add(window)
-    }
-
-    fn push(&mut self, item: I, weight: u64) {
-        let before = std::mem::take(&mut self.at_tip);
-        self.entries.push_back(Entry {
-            item,
-            start: self.total,
-            weight,
-            before,
-        });
-        self.total = self.total.saturating_add(weight);
-    }
-
-    fn read(&mut self, next: u64) -> Option<I> {
-        let at = usize::try_from(next.checked_sub(self.base)?).ok()?;
-        let entry = self.entries.get_mut(at)?;
-        entry.before = entry.before.saturating_sub(1);
-        self.reached = self.reached.max(entry.start.saturating_add(entry.weight));
-        let item = entry.item.clone();
-        self.stand(next + 1);
-        Some(item)
-    }
-
-    /// Counts a reader whose next item is `next`.
-    fn stand(&mut self, next: u64) {
-        let Some(at) = next.checked_sub(self.base) else {
-            return;
-        };
-        match usize::try_from(at)
-            .ok()
-            .and_then(|at| self.entries.get_mut(at))
-        {
-            Some(entry) => entry.before += 1,
-            None => self.at_tip += 1,
-        }
-    }
-
-    /// Undoes [`State::stand`], unless the reader was overtaken by the trimming.
-    fn step_off(&mut self, next: u64) {
-        let Some(at) = next.checked_sub(self.base) else {
-            return;
-        };
-        let place = usize::try_from(at)
-            .ok()
-            .and_then(|at| self.entries.get_mut(at));
-        let count = place.map_or(&mut self.at_tip, |entry| &mut entry.before);
-        *count = count.saturating_sub(1);
-    }
-
-    fn give_up_reserve(&mut self) {
-        if std::mem::take(&mut self.reserved) {
-            self.step_off(0);
-        }
-    }
-
-    fn ended_at(&self, next: u64) -> bool {
-        matches!(self.end, Some(Ok(())))
-            && next.checked_sub(self.base) == u64::try_from(self.entries.len()).ok()
-    }
-
-    /// Past the cap, drops what nobody needs, and what only readers a whole cap behind the fastest need. Returns it, to
-    /// be dropped outside the lock.
-    ///
-    /// Nothing is closed before somebody could have joined: the first reader finds the whole log, even if its first item
-    /// is past the cap.
-    fn trim(&mut self, cap: u64, keep: u64) -> Vec<Entry<I>> {
-        self.closed |= self.total > cap && (self.begun || self.lifted);
-        let mut dropped = Vec::new();
-        while self.closed
-            && let Some(first) = self.entries.front()
-            && (first.before == 0 || self.reached.saturating_sub(first.start) > cap)
-            && self
-                .total
-                .saturating_sub(first.start.saturating_add(first.weight))
-                >= keep
-        {
-            dropped.extend(self.entries.pop_front());
-            self.base += 1;
-        }
-        dropped
-    }
-}
-
-#[cfg(all(test, not(tower_coalesce_loom)))]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[derive(Clone, Debug)]
-    enum Step {
-        Append(u64),
-        Open,
-        Read(usize),
-        Close(usize),
-        Lift,
-    }
-
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
-        let step = prop_oneof![
-            4 => (1..40_u64).prop_map(Step::Append),
-            1 => Just(Step::Open),
-            6 => (0..4_usize).prop_map(Step::Read),
-            1 => (0..4_usize).prop_map(Step::Close),
-            1 => Just(Step::Lift),
-        ];
-        proptest::collection::vec(step, 0..400)
-    }
-
-    proptest! {
-        /// Whatever happens in whatever order: a reader reads what was appended, in order and without a gap, or is told that
-        /// it lagged, and only if it did; the pump is held back by the window; the log holds no more than it may.
-        #[test]
-        fn readers_read_what_was_appended_within_the_bounds(
-            steps in steps(),
-            cap in 0..200_u64,
-            window in 0..100_u64,
-        ) {
-            let log: Log<usize, ()> = Log::new(cap, window, 0);
-            let (mut batch, noop) = (Batch::default(), Waker::noop());
-            // The starts of all items, and the total.
-            let mut starts = vec![0_u64];
-            let mut readers: Vec<(Cursor, usize)> = Vec::new();
-            let (mut reached, mut lifted, mut leader) = (0_u64, false, true);
-            for step in steps {
-                let total = *starts.last().unwrap();
-                match step {
-                    Step::Append(weight) => {
-                        let room = log.has_room(noop);
-                        let expected = lifted || total <= reached || total < reached + window;
-                        prop_assert_eq!(room, expected);
-                        if room {
-                            log.append(starts.len() - 1, weight, &mut batch);
-                            starts.push(total + weight);
-                        }
-                    }
-                    Step::Open => {
-                        match log.open(leader) {
-                            Some(cursor) => {
-                                readers.push((cursor, 0));
-                                lifted = false;
-                            }
-                            None => prop_assert!(total > cap && !leader),
-                        }
-                        leader = false;
-                    }
-                    Step::Read(n) => {
-                        let Some((cursor, next)) = readers.get_mut(n) else { continue };
-                        match log.poll_next(cursor, noop) {
-                            Poll::Ready(Read::Item(item)) => {
-                                prop_assert_eq!(item, *next);
-                                *next += 1;
-                                reached = reached.max(starts[*next]);
-                            }
-                            Poll::Ready(Read::Lagged) => {
-                                prop_assert!(reached - starts[*next] > cap || total > cap && *next == 0);
-                                log.close(&readers.remove(n).0);
-                            }
-                            Poll::Ready(Read::End(_)) => prop_assert!(false, "it has no end"),
-                            Poll::Pending => prop_assert_eq!(*next + 1, starts.len()),
-                        }
-                    }
-                    Step::Close(n) => {
-                        if n < readers.len() {
-                            log.close(&readers.remove(n).0);
-                        }
-                    }
-                    Step::Lift => {
-                        log.lift();
-                        lifted |= readers.is_empty();
-                    }
-                }
-                let state = log.state.lock();
-                let held: u64 = state.entries.iter().map(|entry| entry.weight).sum();
-                prop_assert!(held <= cap + window.max(1) + 40 + 40, "{} held", held);
-                let standing: usize = state.entries.iter().map(|entry| entry.before).sum();
-                prop_assert!(standing + state.at_tip <= readers.len() + 1);
-            }
-        }
     }
 }
