@@ -184,6 +184,28 @@ impl StdError for Error {
 
 // === impl Kind ===
 
+impl Kind {
+    /// A short name, for metrics and for the `code` of an error object: `connect_timeout`, say.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Dns => "dns",
+            Self::Tls => "tls",
+            Self::Refused => "refused",
+            Self::Closed => "closed",
+            Self::Cut => "cut",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::HeadersTimeout => "headers_timeout",
+            Self::FirstTokenTimeout => "first_token_timeout",
+            Self::IdleTimeout => "idle_timeout",
+            Self::TotalTimeout => "total_timeout",
+            Self::Protocol => "protocol",
+            Self::RequestBody => "request_body",
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -2,7 +2,7 @@
 //!
 //! The recordings lie outside of the repository, in `$LLM_FRONT_DATA/wire`. Without them these tests say so and pass.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "support code of tests")]
 
 use std::{fs, path::PathBuf};
 

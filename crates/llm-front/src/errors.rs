@@ -98,7 +98,8 @@ pub fn word(error: &BoxError) -> Refusal {
         return refusal.clone();
     }
     if let Some(backend) = find::<llm_backend::Error>(error) {
-        let refusal = Refusal::new(backend.status(), backend.to_string()).code("backend_error");
+        let refusal =
+            Refusal::new(backend.status(), backend.to_string()).code(backend.kind().name());
         return match backend.retry_after() {
             Some(after) => refusal.retry_after(after),
             None => refusal,

@@ -6,6 +6,7 @@ use llm_front::cli::{Cli, Command, StubArgs};
 use llm_front::config::types::{Backend, LogFormat};
 use llm_front::config::{Config, Settings};
 use llm_front::{server, stack};
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
 
@@ -88,7 +89,8 @@ fn log_to_stderr(filter: &str, format: LogFormat) -> Result<()> {
         })?;
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     match format {
         LogFormat::Text => subscriber.init(),
         LogFormat::Json => subscriber.json().init(),

@@ -18,7 +18,7 @@ pub enum Source {
     Generation,
     /// A generation of its own, shared with nobody.
     Bypass,
-    /// No answer: refused or failed on the way.
+    /// No answer: refused or failed on the way, or only a stored one was wanted and there is none.
     Failed,
 }
 
@@ -79,6 +79,7 @@ impl Label {
                 ..label(Source::SemanticHit)
             },
             (_, Some(Outcome::Hit { .. }), _) => label(Source::Hit),
+            (_, Some(Outcome::NotCached), _) => label(Source::Failed),
             (_, _, Some(Role::Follower)) => label(Source::Coalesced),
             _ => label(Source::Generation),
         }
@@ -110,9 +111,8 @@ impl Label {
             (_, Some(Bypass::Off), _) => {
                 HeaderValue::from_static("llm-front; fwd=bypass; detail=off")
             }
-            (Source::Bypass | Source::Failed, None, _) => {
-                HeaderValue::from_static("llm-front; fwd=bypass")
-            }
+            (Source::Failed, _, _) => HeaderValue::from_static("llm-front; detail=only-if-cached"),
+            (Source::Bypass, None, _) => HeaderValue::from_static("llm-front; fwd=bypass"),
         }
     }
 }

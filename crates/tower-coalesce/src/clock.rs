@@ -26,7 +26,11 @@ pub(crate) enum Ring {
 
 impl Clock {
     pub(crate) const fn new() -> Self {
-        Self { sleep: None, age: None, draining: false }
+        Self {
+            sleep: None,
+            age: None,
+            draining: false,
+        }
     }
 
     /// Waits for the age limit, or for `drain` from the moment that it was first asked for.
@@ -39,7 +43,11 @@ impl Clock {
         let mut this = self.project();
         if this.sleep.is_none() {
             this.sleep.set(Some(sleep(max_age)));
-            *this.age = this.sleep.as_ref().as_pin_ref().map(|sleep| sleep.deadline());
+            *this.age = this
+                .sleep
+                .as_ref()
+                .as_pin_ref()
+                .map(|sleep| sleep.deadline());
         }
         let (Some(mut sleep), Some(age)) = (this.sleep.as_pin_mut(), *this.age) else {
             return Poll::Pending;

@@ -28,7 +28,6 @@ pub struct TooOld(());
 /// This reader of a shared body fell a whole cap behind the fastest one.
 #[derive(Clone, Copy, Debug)]
 pub struct Lagged {
-    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only bodies have readers"))]
     cap: u64,
 }
 
@@ -91,7 +90,9 @@ impl FlightError {
 
 impl fmt::Debug for FlightError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("FlightError").field(&self.original()).finish()
+        f.debug_tuple("FlightError")
+            .field(&self.original())
+            .finish()
     }
 }
 
@@ -170,7 +171,11 @@ impl Lagged {
 
 impl fmt::Display for Lagged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fell more than {} bytes behind the fastest reader of a shared body", self.cap)
+        write!(
+            f,
+            "fell more than {} bytes behind the fastest reader of a shared body",
+            self.cap
+        )
     }
 }
 

@@ -53,7 +53,11 @@ where
     /// Waits for the outcome of the flight it leads.
     Leader(Waiter<K, H, T>),
     /// Waits for the outcome of somebody else's, with what it needs to lead one if it is refused.
-    Follower { waiter: Waiter<K, H, T>, inner: S, request: Req },
+    Follower {
+        waiter: Waiter<K, H, T>,
+        inner: S,
+        request: Req,
+    },
     /// Could not get into one.
     Failed(BoxError),
     /// Has had its outcome.
@@ -72,7 +76,12 @@ where
     H: Share<S::Response> + Send + Sync + 'static,
 {
     pub(crate) fn bypass(inner: S, request: Req, share: H) -> Self {
-        Self { state: State::Bypass { call: Oneshot::new(inner, request), share } }
+        Self {
+            state: State::Bypass {
+                call: Oneshot::new(inner, request),
+                share,
+            },
+        }
     }
 
     pub(crate) fn shared(
@@ -82,7 +91,11 @@ where
         request: Req,
     ) -> Self {
         let key = home.flights.hash(key);
-        Self { state: State::Shared { caller: enter(home, key, None, inner, request) } }
+        Self {
+            state: State::Shared {
+                caller: enter(home, key, None, inner, request),
+            },
+        }
     }
 }
 
@@ -100,9 +113,9 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.project().state;
         let result = match state.as_mut().project() {
-            StateProj::Bypass { call, share } => {
-                ready!(call.poll(cx)).map(|response| share.pass(response)).map_err(Into::into)
-            }
+            StateProj::Bypass { call, share } => ready!(call.poll(cx))
+                .map(|response| share.pass(response))
+                .map_err(Into::into),
             StateProj::Shared { caller } => ready!(poll_shared(caller, cx)),
             StateProj::Done => Err(FlightError::aborted().into_error()),
         };
@@ -144,7 +157,11 @@ where
     match home.flights.enter(key, refused, limit, make) {
         Entered::Join(seat) => {
             counters.followers.up();
-            Caller::Follower { waiter: Waiter::new(seat), inner, request }
+            Caller::Follower {
+                waiter: Waiter::new(seat),
+                inner,
+                request,
+            }
         }
         Entered::Lead(seat) => {
             counters.leaders.up();
@@ -186,14 +203,20 @@ where
         }
         let (waiter, role, spare) = match std::mem::replace(caller, Caller::Gone) {
             Caller::Leader(waiter) => (waiter, Role::Leader, None),
-            Caller::Follower { waiter, inner, request } => {
-                (waiter, Role::Follower, Some((inner, request)))
-            }
+            Caller::Follower {
+                waiter,
+                inner,
+                request,
+            } => (waiter, Role::Follower, Some((inner, request))),
             Caller::Failed(error) => return Poll::Ready(Err(error)),
             Caller::Gone => return Poll::Ready(Err(FlightError::aborted().into_error())),
         };
-        let Some((seat, lease)) = waiter.into_lease() else { continue };
-        let Some(shared) = seat.shared.get() else { continue };
+        let Some((seat, lease)) = waiter.into_lease() else {
+            continue;
+        };
+        let Some(shared) = seat.shared.get() else {
+            continue;
+        };
         match (seat.home.share.open(shared, lease, role), spare) {
             (Ok(response), _) => return Poll::Ready(Ok(response)),
             (Err(_), None) => {}

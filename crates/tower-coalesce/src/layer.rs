@@ -26,9 +26,17 @@ impl<P> CoalesceLayer<P> {
     /// Requests to which `policy` gives equal keys share one call, and each gets a clone of the response.
     #[must_use]
     pub fn new(policy: P) -> Self {
-        let config =
-            Config { on_abandon: OnAbandon::Cancel, max_flights: MAX_FLIGHTS, max_age: MAX_AGE };
-        Self { policy, share: Cloned, config, stats: Stats::default() }
+        let config = Config {
+            on_abandon: OnAbandon::Cancel,
+            max_flights: MAX_FLIGHTS,
+            max_age: MAX_AGE,
+        };
+        Self {
+            policy,
+            share: Cloned,
+            config,
+            stats: Stats::default(),
+        }
     }
 }
 
@@ -36,8 +44,18 @@ impl<P, H> CoalesceLayer<P, H> {
     /// How one response becomes many. Default: [`Cloned`].
     #[must_use]
     pub fn share_with<G>(self, share: G) -> CoalesceLayer<P, G> {
-        let Self { policy, share: _, config, stats } = self;
-        CoalesceLayer { policy, share, config, stats }
+        let Self {
+            policy,
+            share: _,
+            config,
+            stats,
+        } = self;
+        CoalesceLayer {
+            policy,
+            share,
+            config,
+            stats,
+        }
     }
 
     /// What happens when the last caller of a flight leaves. Default: [`OnAbandon::Cancel`].
@@ -78,7 +96,12 @@ where
     type Service = Coalesce<S, P, H>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        let Self { policy, share, config, stats } = self.clone();
+        let Self {
+            policy,
+            share,
+            config,
+            stats,
+        } = self.clone();
         Coalesce::new(inner, policy, share, config, stats)
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use tower::util::Oneshot;
 use tower::BoxError;
+use tower::util::Oneshot;
 use tower_service::Service;
 
+use crate::FlightError;
 use crate::clock::{Clock, Ring};
 use crate::seat::{Outcome, Seat};
 use crate::share::Share;
 use crate::sync::Order;
-use crate::FlightError;
 
 pin_project! {
     /// The task of a flight: makes the call, shares the response, runs the drive, and ends the flight, whatever happens.
@@ -65,9 +65,16 @@ where
     pub(crate) fn new(inner: S, request: Req, seat: Arc<Seat<K, H, H::Shared>>) -> Self {
         seat.home.stats.counters().flights_open.up();
         Self {
-            phase: Phase::Calling { call: Oneshot::new(inner, request) },
+            phase: Phase::Calling {
+                call: Oneshot::new(inner, request),
+            },
             clock: Clock::new(),
-            landing: Landing { seat, landed: H::landed, published: false, over: false },
+            landing: Landing {
+                seat,
+                landed: H::landed,
+                published: false,
+                over: false,
+            },
         }
     }
 }
@@ -117,7 +124,7 @@ where
                 }
                 // Somebody may have joined in the very moment: then it goes on.
                 Ring::Drain => {
-                    landing.seat.home.flights.stop_if_deserted(&landing.seat);
+                    landing.seat.stop();
                     order = landing.seat.flight.orders(cx.waker());
                 }
             }

@@ -1,6 +1,6 @@
 /// How a caller came by its response.
 ///
-/// With the `http` feature, [`SharedBody`](crate::http::SharedBody) puts it into the extensions of every response.
+/// With the `http` feature, `http::SharedBody` puts it into the extensions of every response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// It started the call.

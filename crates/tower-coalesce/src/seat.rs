@@ -47,6 +47,9 @@ where
     ticket: Option<u64>,
 }
 
+/// A caller that has the outcome: its seat, and the lease on it.
+type Boarded<K, H, T> = (Arc<Seat<K, H, T>>, Lease);
+
 // === impl Seat ===
 
 impl<K, H, T> AsRef<Flight<K, Outcome>> for Seat<K, H, T> {
@@ -57,7 +60,11 @@ impl<K, H, T> AsRef<Flight<K, Outcome>> for Seat<K, H, T> {
 
 impl<K, H, T> Seat<K, H, T> {
     pub(crate) fn new(flight: Flight<K, Outcome>, home: Arc<Home<K, H, T>>) -> Self {
-        Self { flight, shared: OnceLock::new(), home }
+        Self {
+            flight,
+            shared: OnceLock::new(),
+            home,
+        }
     }
 }
 
@@ -65,19 +72,29 @@ impl<K: Hash + Eq, H, T> Seat<K, H, T> {
     /// Nobody is in the flight: does what is to be done then. May be called more than once, and when somebody has come
     /// meanwhile.
     pub(crate) fn desert(&self) {
-        let Home { flights, share, config, stats, deserted } = &*self.home;
+        let Home {
+            share,
+            config,
+            deserted,
+            ..
+        } = &*self.home;
         let rest = self.shared.get().map_or(Rest::Stop, |shared| {
-            catch_unwind(AssertUnwindSafe(|| deserted(share, shared, config.on_abandon)))
-                .unwrap_or(Rest::Stop)
+            catch_unwind(AssertUnwindSafe(|| {
+                deserted(share, shared, config.on_abandon)
+            }))
+            .unwrap_or(Rest::Stop)
         });
         match (config.on_abandon, rest) {
             (OnAbandon::Finish, _) => {}
             (OnAbandon::Cancel, Rest::Drain(limit)) => self.flight.drain_if_deserted(limit),
-            (OnAbandon::Cancel, Rest::Stop) => {
-                if flights.stop_if_deserted(self) {
-                    stats.counters().abandoned.up();
-                }
-            }
+            (OnAbandon::Cancel, Rest::Stop) => self.stop(),
+        }
+    }
+
+    /// Stops the flight if nobody is in it.
+    pub(crate) fn stop(&self) {
+        if self.home.flights.stop_if_deserted(self) {
+            self.home.stats.counters().abandoned.up();
         }
     }
 }
@@ -104,7 +121,10 @@ where
 impl<K: Hash + Eq, H, T> Waiter<K, H, T> {
     /// Takes over a lease that was counted when the seat was taken.
     pub(crate) fn new(seat: Arc<Seat<K, H, T>>) -> Self {
-        Self { seat: Some(seat), ticket: None }
+        Self {
+            seat: Some(seat),
+            ticket: None,
+        }
     }
 
     pub(crate) fn poll_outcome(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
@@ -122,7 +142,7 @@ where
     T: Send + Sync + 'static,
 {
     /// Goes on from waiting to having, with the same lease.
-    pub(crate) fn into_lease(mut self) -> Option<(Arc<Seat<K, H, T>>, Lease)> {
+    pub(crate) fn into_lease(mut self) -> Option<Boarded<K, H, T>> {
         let seat = self.seat.take()?;
         // The place among the waiters needs no care: the outcome is there, so all of them were taken.
         let lease = Lease::new(Arc::clone(&seat) as Arc<dyn Leave>);

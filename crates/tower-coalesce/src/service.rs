@@ -28,7 +28,14 @@ pub struct Coalesce<S, P, H = Cloned> {
 
 impl<S, P, H> Coalesce<S, P, H> {
     pub(crate) fn new(inner: S, policy: P, share: H, config: Config, stats: Stats) -> Self {
-        Self { inner, policy, share, config, stats, registry: Arc::default() }
+        Self {
+            inner,
+            policy,
+            share,
+            config,
+            stats,
+            registry: Arc::default(),
+        }
     }
 
     /// The inner service.
@@ -96,5 +103,68 @@ impl<S: fmt::Debug, P, H: fmt::Debug> fmt::Debug for Coalesce<S, P, H> {
             .field("share", &self.share)
             .field("config", &self.config)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(tower_coalesce_loom)))]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use tower::{ServiceExt, service_fn};
+    use tower_layer::Layer;
+
+    use super::*;
+    use crate::{CoalesceLayer, OnAbandon};
+
+    #[tokio::test(start_paused = true)]
+    async fn the_map_is_empty_after_flights_of_every_fate() {
+        for then in [OnAbandon::Cancel, OnAbandon::Finish] {
+            let layer = CoalesceLayer::new(|n: &u64| Some(*n))
+                .on_abandon(then)
+                .max_age(Duration::from_millis(15));
+            let service = layer.layer(service_fn(|n: u64| async move {
+                tokio::time::sleep(Duration::from_millis(n)).await;
+                assert_ne!(n % 5, 4, "one in five panics");
+                if n % 5 == 3 {
+                    Err("one in five fails")
+                } else {
+                    Ok(n)
+                }
+            }));
+            let mut tasks = Vec::new();
+            for n in 0..2_000_u64 {
+                let call = service.clone().oneshot(n % 20);
+                let patience = Duration::from_millis(n * 7 % 20);
+                tasks.push(tokio::spawn(tokio::time::timeout(patience, call)));
+                if n % 7 == 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            for task in tasks {
+                let _ = task.await.unwrap();
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let home = service.registry.get(|| -> Home<u64, Cloned, u64> {
+                panic!("it was made by the first call");
+            });
+            assert_eq!(home.flights.len(), (0, 0));
+            let stats = layer.stats().snapshot();
+            assert_eq!(stats.flights_open, 0);
+            assert_eq!(stats.leaders + stats.followers, 2_000);
+            assert!(stats.panicked > 0 && stats.too_old > 0 && stats.followers > 0);
+            assert_eq!(stats.abandoned > 0, then == OnAbandon::Cancel);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn accessors_reach_the_inner_service() {
+        let layer = CoalesceLayer::new(|n: &u64| Some(*n));
+        let mut service = layer.layer(service_fn(|n: u64| async move { Ok::<_, Infallible>(n) }));
+        let _ = service.get_ref();
+        let _ = service.get_mut();
+        assert_eq!(service.stats().snapshot(), layer.stats().snapshot());
+        assert!(format!("{layer:?} {service:?}").contains("Cloned"));
+        assert_eq!(service.into_inner().oneshot(1).await, Ok(1));
     }
 }

@@ -5,7 +5,7 @@ use crate::{FlightError, Lease, OnAbandon, Role};
 
 /// How one response becomes many.
 ///
-/// [`Cloned`] is for responses that can be cloned, [`SharedBody`](crate::http::SharedBody) (feature `http`) for streaming
+/// [`Cloned`] is for responses that can be cloned, `http::SharedBody` (feature `http`) for streaming
 /// bodies. An implementation of your own is called by the flight in this order:
 ///
 /// 1. [`share`](Share::share), once, with the response of the inner service. Its `Drive` is polled at once, before any

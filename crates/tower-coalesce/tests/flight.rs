@@ -1,5 +1,6 @@
 //! Single flight with `Cloned`: who calls, who waits, who leaves, what they get.
 #![cfg(not(tower_coalesce_loom))]
+#![expect(clippy::panic, reason = "panics are what is tested")]
 
 mod support;
 
@@ -23,7 +24,7 @@ use self::support::{Calls, Counted, find, numbered, settle};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature of a policy")]
+#[expect(clippy::ptr_arg, reason = "the type of the requests")]
 fn same(request: &String) -> Option<String> {
     Some(request.clone())
 }
@@ -36,7 +37,8 @@ fn text(text: &str) -> String {
 fn slow(
     calls: &Calls,
     delay: Duration,
-) -> impl Service<String, Response = String, Error = Infallible, Future: Send> + Clone + Send + 'static {
+) -> impl Service<String, Response = String, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
     let calls = calls.clone();
     service_fn(move |request: String| {
         let alive = calls.enter();
@@ -55,15 +57,19 @@ async fn fifty_identical_requests_make_one_call_and_all_are_answered_when_it_is(
         let layer = CoalesceLayer::new(same);
         let service = layer.layer(slow(&calls, Duration::from_millis(millis)));
         let began = Instant::now();
-        let tasks: Vec<_> =
-            (0..50).map(|_| tokio::spawn(service.clone().oneshot(text("a")))).collect();
+        let tasks: Vec<_> = (0..50)
+            .map(|_| tokio::spawn(service.clone().oneshot(text("a"))))
+            .collect();
         for task in tasks {
             assert_eq!(task.await.unwrap().unwrap(), "a!");
             assert!(began.elapsed() <= Duration::from_millis(millis + 1));
         }
         assert_eq!(calls.made(), 1);
         let stats = layer.stats().snapshot();
-        assert_eq!((stats.leaders, stats.followers, stats.flights_open), (1, 49, 0));
+        assert_eq!(
+            (stats.leaders, stats.followers, stats.flights_open),
+            (1, 49, 0)
+        );
     }
 }
 
@@ -71,8 +77,9 @@ async fn fifty_identical_requests_make_one_call_and_all_are_answered_when_it_is(
 async fn ten_thousand_identical_requests_make_one_call() {
     let calls = Calls::default();
     let service = CoalesceLayer::new(same).layer(slow(&calls, SECOND));
-    let tasks: Vec<_> =
-        (0..10_000).map(|_| tokio::spawn(service.clone().oneshot(text("a")))).collect();
+    let tasks: Vec<_> = (0..10_000)
+        .map(|_| tokio::spawn(service.clone().oneshot(text("a"))))
+        .collect();
     for task in tasks {
         assert_eq!(task.await.unwrap().unwrap(), "a!");
     }
@@ -83,8 +90,10 @@ async fn ten_thousand_identical_requests_make_one_call() {
 async fn different_requests_do_not_share() {
     let calls = Calls::default();
     let service = CoalesceLayer::new(same).layer(slow(&calls, SECOND));
-    let (a, b) =
-        tokio::join!(service.clone().oneshot(text("a")), service.clone().oneshot(text("b")));
+    let (a, b) = tokio::join!(
+        service.clone().oneshot(text("a")),
+        service.clone().oneshot(text("b"))
+    );
     assert_eq!((a.unwrap(), b.unwrap()), (text("a!"), text("b!")));
     assert_eq!(calls.made(), 2);
 }
@@ -94,7 +103,13 @@ async fn requests_one_after_the_other_do_not_share() {
     let calls = Calls::default();
     let mut service = CoalesceLayer::new(same).layer(slow(&calls, SECOND));
     for _ in 0..3 {
-        service.ready().await.unwrap().call(text("a")).await.unwrap();
+        service
+            .ready()
+            .await
+            .unwrap()
+            .call(text("a"))
+            .await
+            .unwrap();
     }
     assert_eq!(calls.made(), 3);
 }
@@ -103,7 +118,10 @@ async fn requests_one_after_the_other_do_not_share() {
 async fn two_services_of_one_layer_do_not_share_but_clones_of_one_do() {
     let calls = Calls::default();
     let layer = CoalesceLayer::new(same);
-    let (one, two) = (layer.layer(slow(&calls, SECOND)), layer.layer(slow(&calls, SECOND)));
+    let (one, two) = (
+        layer.layer(slow(&calls, SECOND)),
+        layer.layer(slow(&calls, SECOND)),
+    );
     let (a, b, c) = tokio::join!(
         one.clone().oneshot(text("a")),
         one.oneshot(text("a")),
@@ -238,7 +256,10 @@ async fn an_inner_permit_is_free_before_anybody_is_woken() {
         tokio::time::advance(Duration::from_millis(1)).await;
     }
     // It has been woken but not polled: the next call does not wait for it.
-    timeout(Duration::from_millis(5), service.call(text("b"))).await.unwrap().unwrap();
+    timeout(Duration::from_millis(5), service.call(text("b")))
+        .await
+        .unwrap()
+        .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -296,14 +317,24 @@ async fn waiters_are_woken_in_the_order_in_which_they_came() {
     for n in 0..32 {
         let mut waiter = Box::pin(service.call(text("a")));
         let waker = numbered(n, &woken);
-        assert!(waiter.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(
+            waiter
+                .as_mut()
+                .poll(&mut Context::from_waker(&waker))
+                .is_pending()
+        );
         waiters.push(waiter);
     }
     // Two of them leave; one moves to another task and keeps its place.
     drop(waiters.remove(20));
     drop(waiters.remove(0));
     let waker = numbered(1_010, &woken);
-    assert!(waiters[9].as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(
+        waiters[9]
+            .as_mut()
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     settle().await;
     release.notify_one();
     settle().await;
@@ -366,11 +397,17 @@ async fn an_error_is_the_same_value_for_all_and_leads_to_the_original() {
         assert!(a.is::<FlightError>());
         assert_eq!(a.to_string(), "broken 7");
         assert_eq!(a.source().unwrap().downcast_ref(), Some(&Broken(7)));
-        assert!(std::ptr::eq(find::<Broken>(&*a).unwrap(), find::<Broken>(&*b).unwrap()));
+        assert!(std::ptr::eq(
+            find::<Broken>(&*a).unwrap(),
+            find::<Broken>(&*b).unwrap()
+        ));
     }
     assert_eq!(calls.made(), 2);
     assert_eq!(layer.stats().snapshot().flights_open, 0);
-    assert!(concrete.call(text("a")).await.is_err(), "and the key is free");
+    assert!(
+        concrete.call(text("a")).await.is_err(),
+        "and the key is free"
+    );
     assert_eq!(calls.made(), 3);
 }
 
@@ -420,8 +457,20 @@ impl Service<String> for PanicsInCall {
 #[tokio::test(start_paused = true)]
 async fn a_panic_before_the_call_has_a_future_is_the_same() {
     let mut service = CoalesceLayer::new(same).layer(PanicsInCall);
-    assert!(service.call(text("a")).await.unwrap_err().is::<LeaderPanicked>());
-    assert!(service.call(text("a")).await.unwrap_err().is::<LeaderPanicked>());
+    assert!(
+        service
+            .call(text("a"))
+            .await
+            .unwrap_err()
+            .is::<LeaderPanicked>()
+    );
+    assert!(
+        service
+            .call(text("a"))
+            .await
+            .unwrap_err()
+            .is::<LeaderPanicked>()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -489,23 +538,32 @@ impl Share<String> for Panics {
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_share_poisons_nothing() {
     let calls = Calls::default();
-    for panics in
-        [Panics::Share, Panics::Open, Panics::Landed, Panics::Deserted, Panics::InDrive]
-    {
+    for panics in [
+        Panics::Share,
+        Panics::Open,
+        Panics::Landed,
+        Panics::Deserted,
+        Panics::InDrive,
+    ] {
         let layer = CoalesceLayer::new(same).share_with(panics);
         let service = layer.layer(slow(&calls, SECOND));
         for _ in 0..2 {
-            let tasks: Vec<_> =
-                (0..3).map(|_| tokio::spawn(service.clone().oneshot(text("a")))).collect();
+            let tasks: Vec<_> = (0..3)
+                .map(|_| tokio::spawn(service.clone().oneshot(text("a"))))
+                .collect();
             for task in tasks {
                 let result = task.await;
                 match panics {
                     Panics::Share | Panics::InDrive => {
-                        let Ok(Err(error)) = result else { panic!("expected an error") };
+                        let Ok(Err(error)) = result else {
+                            panic!("expected an error")
+                        };
                         assert!(error.is::<LeaderPanicked>());
                     }
                     Panics::Open => assert!(result.is_err_and(|error| error.is_panic())),
-                    Panics::Landed | Panics::Deserted => assert_eq!(result.unwrap().unwrap().0, "a!"),
+                    Panics::Landed | Panics::Deserted => {
+                        assert_eq!(result.unwrap().unwrap().0, "a!");
+                    }
                 }
             }
             settle().await;
@@ -533,7 +591,10 @@ async fn keys_with_equal_hashes_never_share() {
     let tasks: Vec<_> = (0..64)
         .map(|n| {
             let request = (n % 32).to_string();
-            (tokio::spawn(service.clone().oneshot(request.clone())), format!("{request}!"))
+            (
+                tokio::spawn(service.clone().oneshot(request.clone())),
+                format!("{request}!"),
+            )
         })
         .collect();
     for (task, expected) in tasks {
@@ -547,7 +608,10 @@ async fn a_request_without_a_key_never_shares() {
     let calls = Calls::default();
     let layer = CoalesceLayer::new(|_: &String| None::<String>);
     let service = layer.layer(slow(&calls, SECOND));
-    let (a, b) = tokio::join!(service.clone().oneshot(text("a")), service.oneshot(text("a")));
+    let (a, b) = tokio::join!(
+        service.clone().oneshot(text("a")),
+        service.oneshot(text("a"))
+    );
     assert!(a.is_ok() && b.is_ok());
     assert_eq!(calls.made(), 2);
     let stats = layer.stats().snapshot();
@@ -588,7 +652,10 @@ async fn one_flight_too_many_is_refused_but_joining_is_not() {
     assert!(a.is_ok() && b.is_ok() && again.is_ok());
     assert_eq!(service.call(text("c")).await.unwrap(), "c!");
     let stats = layer.stats().snapshot();
-    assert_eq!((stats.overloaded, stats.leaders, stats.followers), (1, 3, 1));
+    assert_eq!(
+        (stats.overloaded, stats.leaders, stats.followers),
+        (1, 3, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -622,7 +689,10 @@ async fn a_flight_past_its_age_fails_for_all_and_exactly_one_new_leader_follows(
 async fn followers_wait_as_long_as_the_leader_lives() {
     let calls = Calls::default();
     let service = CoalesceLayer::new(same).layer(slow(&calls, SECOND * 1_800));
-    let (a, b) = tokio::join!(service.clone().oneshot(text("a")), service.oneshot(text("a")));
+    let (a, b) = tokio::join!(
+        service.clone().oneshot(text("a")),
+        service.oneshot(text("a"))
+    );
     assert!(a.is_ok() && b.is_ok());
     assert_eq!(calls.made(), 1);
 }
@@ -674,18 +744,67 @@ async fn after_a_thousand_flights_with_random_departures_nothing_is_left() {
     assert!(stats.abandoned > 0 && stats.followers > 0 && stats.leaders > 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_departure_is_seen_though_the_call_spends_its_whole_budget() {
+    let calls = Calls::default();
+    let counted = calls.clone();
+    let mut service = CoalesceLayer::new(same).layer(service_fn(move |_: String| {
+        let alive = counted.enter();
+        async move {
+            let _alive = alive;
+            loop {
+                // Never done, and never without a reason to be polled again.
+                tokio::task::coop::consume_budget().await;
+            }
+            #[expect(unreachable_code, reason = "gives the type")]
+            Ok::<_, Infallible>(text("never"))
+        }
+    }));
+    let call = service.call(text("a"));
+    settle().await;
+    assert_eq!(calls.alive(), 1);
+    drop(call);
+    settle().await;
+    assert_eq!(calls.alive(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_task_outlives_the_callers_and_the_service() {
+    let calls = Calls::default();
+    let mut service = CoalesceLayer::new(same).layer(slow(&calls, SECOND));
+    let pending: Vec<_> = (0..10).map(|n| service.call(n.to_string())).collect();
+    settle().await;
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    assert_eq!(tasks(), 10);
+    drop(service);
+    settle().await;
+    assert_eq!(tasks(), 10, "the callers are still there");
+    drop(pending);
+    settle().await;
+    assert_eq!(tasks(), 0);
+}
+
 #[test]
 fn a_runtime_that_shuts_down_aborts_the_flight_and_frees_its_key() {
     let calls = Calls::default();
     let layer = CoalesceLayer::new(same);
     let mut service = layer.layer(slow(&calls, SECOND));
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap()
+    };
     let first = runtime();
-    let waiter = first.block_on(async {
-        let waiter = service.call(text("a"));
-        settle().await;
-        waiter
-    });
+    let waiter = {
+        let _guard = first.enter();
+        service.call(text("a"))
+    };
+    first.block_on(settle());
     assert_eq!(calls.alive(), 1);
     drop(first);
     assert_eq!(calls.alive(), 0);
@@ -797,10 +916,14 @@ async fn many_threads_share_and_leave_nothing_behind() {
 
 #[test]
 fn futures_are_small() {
-    let mut service = CoalesceLayer::new(same)
-        .layer(service_fn(|request: String| ready(Ok::<_, Infallible>(request))));
+    let mut service = CoalesceLayer::new(same).layer(service_fn(|request: String| {
+        ready(Ok::<_, Infallible>(request))
+    }));
     let size = {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
         let _guard = runtime.enter();
         size_of_val(&service.call(text("a")))
     };

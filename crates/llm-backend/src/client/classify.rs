@@ -47,22 +47,21 @@ pub(super) fn connect(error: BoxError, is_dns: bool, upstream: Arc<str>) -> Erro
 }
 
 fn head_kind(error: &(dyn StdError + 'static)) -> Kind {
+    let io = io(error).map(io::Error::kind);
+    if io == Some(io::ErrorKind::ConnectionRefused) {
+        return Kind::Refused;
+    }
     for cause in causes(error) {
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
             return hyper_kind(hyper);
         }
         if let Some(client) = cause.downcast_ref::<legacy::Error>()
             && client.is_connect()
-            && client.source().is_none()
         {
             return Kind::Connect;
         }
     }
-    match io(error).map(io::Error::kind) {
-        Some(io::ErrorKind::ConnectionRefused) => Kind::Refused,
-        Some(_) => Kind::Closed,
-        None => Kind::Protocol,
-    }
+    io.map_or(Kind::Protocol, |_| Kind::Closed)
 }
 
 fn hyper_kind(error: &hyper::Error) -> Kind {

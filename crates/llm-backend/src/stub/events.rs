@@ -134,6 +134,6 @@ impl Events {
     }
 
     fn event(&self, data: &str) -> Bytes {
-        Bytes::from([("data: "), data, self.end].concat())
+        Bytes::from(["data: ", data, self.end].concat())
     }
 }

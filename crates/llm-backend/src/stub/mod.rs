@@ -96,6 +96,8 @@
 mod answer;
 mod body;
 mod events;
+mod future;
+mod reply;
 mod request;
 mod script;
 mod server;
@@ -105,8 +107,9 @@ mod stats;
 mod text;
 
 pub use self::body::Body;
+pub use self::future::ResponseFuture;
 pub use self::script::KEYS;
 pub use self::server::serve;
-pub use self::service::{ResponseFuture, Stub};
+pub use self::service::Stub;
 pub use self::settings::Settings;
 pub use self::stats::Stats;

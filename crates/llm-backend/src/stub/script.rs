@@ -100,10 +100,7 @@ impl Script {
             "pace" => self.pace = Some(duration(value).ok_or_else(wrong)?),
             "finish" if !value.is_empty() => self.finish = Some(value.to_owned()),
             "status" => {
-                let status = value
-                    .parse()
-                    .ok()
-                    .filter(StatusCode::is_client_or_server_error);
+                let status = value.parse().ok().filter(is_error);
                 self.status = Some(status.ok_or_else(wrong)?);
             }
             "retry_after" => self.retry_after = Some(value.parse().map_err(|_| wrong())?),
@@ -126,14 +123,8 @@ impl Script {
     }
 }
 
-trait IsError {
-    fn is_client_or_server_error(&self) -> bool;
-}
-
-impl IsError for StatusCode {
-    fn is_client_or_server_error(&self) -> bool {
-        self.is_client_error() || self.is_server_error()
-    }
+fn is_error(status: &StatusCode) -> bool {
+    status.is_client_error() || status.is_server_error()
 }
 
 fn switch(value: &str) -> Option<bool> {

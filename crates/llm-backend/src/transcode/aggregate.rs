@@ -32,7 +32,7 @@ pub fn aggregate(endpoint: Endpoint, stream: &Bytes) -> Option<Bytes> {
 /// aggregator.push(Bytes::from("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"H"))?;
 /// aggregator.push(Bytes::from("i\"},\"finish_reason\":\"length\"}]}\n\n"))?;
 /// let body = aggregator.finish()?;
-/// assert_eq!(body, r#"{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"length"}]}"#);
+/// assert_eq!(body, r#"{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"length"}]}"#);
 /// # Ok::<(), llm_backend::transcode::Error>(())
 /// ```
 #[derive(Debug)]
@@ -193,6 +193,7 @@ impl Aggregator {
             "object" if !null => {
                 *self.top.entry(key) = Tree::Raw(value.get().replace(".chunk\"", "\""));
             }
+            "obfuscation" => {}
             "id" | "created" | "model" if self.top.get(key).is_some() => {}
             _ => {
                 self.told_usage |= key == "usage" && !null;
@@ -248,6 +249,10 @@ impl Aggregator {
                 None
             };
             if let Some(message) = message {
+                if message.get("role").is_none() {
+                    let role = Tree::Raw("\"assistant\"".to_owned());
+                    message.0.insert(0, ("role".to_owned(), role));
+                }
                 message.entry("content");
                 if message.get("tool_calls").is_some() {
                     message.entry("tool_calls").settle_indices();

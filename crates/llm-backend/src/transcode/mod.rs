@@ -16,7 +16,9 @@
 //!   joined, the last one counts; and elements of arrays are never put together.
 //! * At the top, `id`, `created` and `model` are the first ones, anything else the last one that is not null. `object` loses its
 //!   `.chunk`. `usage` is taken from wherever it is, the last one.
-//! * `data: null` and comments are skipped. A chat message without any `content` gets `"content": null`, as bodies have it.
+//!   `obfuscation` (padding against eavesdroppers) is left out.
+//! * `data: null` and comments are skipped. A chat message that was told no `role` gets `"assistant"` (llama.cpp leaves it out where
+//!   the first token is half a character), one without any `content` gets null: bodies have both.
 //!
 //! # From a body to a stream
 //!

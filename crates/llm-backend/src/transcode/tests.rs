@@ -217,7 +217,7 @@ fn top_level_fields_are_kept_and_null_never_wins() {
     assert_eq!(
         aggregated(Chat, &events(&[one, two, three])),
         json!({"id": "1", "created": 1, "model": "m", "system_fingerprint": "fp", "prompt_text": null, "x": {"b": 2},
-            "choices": [{"index": 0, "message": {"content": "a"}, "finish_reason": "stop"}],
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}],
             "usage": {"total_tokens": 2}})
     );
 }
@@ -231,7 +231,7 @@ fn numbers_and_escapes_stay_as_they_were_and_split_surrogates_meet() {
         "\n\n",
     );
     let body = aggregate(Chat, &stream.into()).unwrap();
-    let expected = r#"{"x":1.50,"choices":[{"index":0,"message":{"content":"\u0041\ud83d\ude00"},"finish_reason":"stop"}],"usage":{}}"#;
+    let expected = r#"{"x":1.50,"choices":[{"index":0,"message":{"role":"assistant","content":"\u0041\ud83d\ude00"},"finish_reason":"stop"}],"usage":{}}"#;
     assert_eq!(body, expected);
 }
 
@@ -313,6 +313,17 @@ fn an_answer_over_the_limit_is_an_error() {
         aggregator.push(chunk.clone()).unwrap();
     }
     assert_eq!(aggregator.push(chunk).unwrap_err().kind(), Kind::TooLarge);
+}
+
+#[test]
+fn a_message_without_role_or_content_gets_both() {
+    let stop = choice(0, json!({"refusal": "No"}), Some("stop"));
+    let mut padded = usage();
+    padded["obfuscation"] = json!("xxx");
+    let body = aggregated(Chat, &events(&[stop, padded]));
+    let message = json!({"role": "assistant", "refusal": "No", "content": null});
+    assert_eq!(body["choices"][0]["message"], message);
+    assert!(body.get("obfuscation").is_none());
 }
 
 #[test]

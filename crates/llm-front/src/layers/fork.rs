@@ -12,17 +12,19 @@
 //! # Panics
 //! None.
 
-use crate::errors;
+use crate::errors::{self, Refusal};
+use crate::layers::label::CACHE_STATUS;
 use crate::routes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{Method, Request, Response, header};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use llm_backend::RequestBody;
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 use tower::{BoxError, ServiceExt};
+use tower_semcache::Outcome;
 use tower_service::Service;
 
 /// The body of every answer that leaves the gateway.
@@ -94,9 +96,27 @@ where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     match result {
+        Ok(response) if response.extensions().get::<Outcome>() == Some(&Outcome::NotCached) => {
+            not_cached(response)
+        }
         Ok(response) => response.map(|body| UnsyncBoxBody::new(body.map_err(Into::into))),
         Err(error) => errors::word(&error).into_response().map(whole),
     }
+}
+
+/// The caller wanted a stored answer or nothing, and there is none.
+fn not_cached<B>(response: Response<B>) -> Reply {
+    let refusal = Refusal::new(
+        StatusCode::GATEWAY_TIMEOUT,
+        "no stored answer, and Cache-Control: only-if-cached allows no other",
+    )
+    .code("not_cached");
+    let mut reply = refusal.into_response().map(whole);
+    *reply.extensions_mut() = response.extensions().clone();
+    if let Some(status) = response.headers().get(CACHE_STATUS) {
+        reply.headers_mut().insert(CACHE_STATUS, status.clone());
+    }
+    reply
 }
 
 /// A body that is there already.

@@ -24,7 +24,8 @@ use tower_layer::Layer;
 use tower_semcache::Outcome;
 use tower_service::Service;
 
-const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+/// The header that says where an answer came from.
+pub const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
 /// Labels each response.
 #[derive(Clone, Copy, Debug, Default)]

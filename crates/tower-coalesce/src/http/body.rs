@@ -52,11 +52,15 @@ struct Open {
 
 impl<B> Body<B> {
     pub(super) fn shared(reader: Reader) -> Self {
-        Self { kind: Kind::Shared { reader } }
+        Self {
+            kind: Kind::Shared { reader },
+        }
     }
 
     pub(super) fn direct(inner: B) -> Self {
-        Self { kind: Kind::Direct { inner } }
+        Self {
+            kind: Kind::Direct { inner },
+        }
     }
 }
 
@@ -74,9 +78,9 @@ where
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match self.project().kind.project() {
             KindProj::Shared { reader } => reader.poll_frame(cx),
-            KindProj::Direct { inner } => {
-                inner.poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Into::into)))
-            }
+            KindProj::Direct { inner } => inner
+                .poll_frame(cx)
+                .map(|frame| frame.map(|frame| frame.map_err(Into::into))),
         }
     }
 
@@ -101,7 +105,9 @@ impl<B> fmt::Debug for Body<B> {
             Kind::Shared { .. } => "Shared",
             Kind::Direct { .. } => "Direct",
         };
-        f.debug_struct("Body").field("kind", &kind).finish_non_exhaustive()
+        f.debug_struct("Body")
+            .field("kind", &kind)
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,11 +121,19 @@ impl Reader {
         lagged: Lagged,
         lease: Lease,
     ) -> Self {
-        Self { open: Some(Open { log, lease }), cursor, expected, given: 0, lagged }
+        Self {
+            open: Some(Open { log, lease }),
+            cursor,
+            expected,
+            given: 0,
+            lagged,
+        }
     }
 
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let Some(Open { log, lease }) = &self.open else { return Poll::Ready(None) };
+        let Some(Open { log, lease }) = &self.open else {
+            return Poll::Ready(None);
+        };
         let last = match ready!(log.poll_next(&mut self.cursor, cx.waker())) {
             Read::Item(item) => {
                 if let Item::Data(data) = &item {

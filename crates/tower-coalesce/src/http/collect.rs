@@ -101,7 +101,10 @@ impl<S> Layer<S> for CollectLayer {
     type Service = Collect<S>;
 
     fn layer(&self, inner: S) -> Collect<S> {
-        Collect { inner, limit: self.limit }
+        Collect {
+            inner,
+            limit: self.limit,
+        }
     }
 }
 
@@ -147,7 +150,10 @@ where
             data: Data::One(Bytes::new()),
             trailers: None,
         };
-        CollectFuture { state, limit: self.limit }
+        CollectFuture {
+            state,
+            limit: self.limit,
+        }
     }
 }
 
@@ -167,14 +173,21 @@ where
         let too_large = PayloadTooLarge { limit: *this.limit };
         let request = match this.state.as_mut().project() {
             StateProj::Calling { call } => return call.poll(cx).map_err(Into::into),
-            StateProj::Collecting { mut body, head, data, trailers } => {
+            StateProj::Collecting {
+                mut body,
+                head,
+                data,
+                trailers,
+            } => {
                 // What the body says of itself is believed only where it refuses.
                 let known = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
                 if known.saturating_add(data.len()) > *this.limit {
                     return Poll::Ready(Err(too_large.into()));
                 }
                 while !body.is_end_stream() {
-                    let Some(frame) = ready!(body.as_mut().poll_frame(cx)) else { break };
+                    let Some(frame) = ready!(body.as_mut().poll_frame(cx)) else {
+                        break;
+                    };
                     match frame.map_err(Into::into)?.into_data() {
                         Ok(more) if data.len().saturating_add(more.len()) > *this.limit => {
                             return Poll::Ready(Err(too_large.into()));
@@ -183,13 +196,21 @@ where
                         Err(frame) => *trailers = frame.into_trailers().ok(),
                     }
                 }
-                let body = Collected { data: data.take(), trailers: trailers.take() };
-                head.take().map(|(inner, parts)| (inner, Request::from_parts(parts, body)))
+                let body = Collected {
+                    data: data.take(),
+                    trailers: trailers.take(),
+                };
+                head.take()
+                    .map(|(inner, parts)| (inner, Request::from_parts(parts, body)))
             }
         };
         // A future that is polled after an error finds its head gone only if it had got this far before.
-        let Some((inner, request)) = request else { return Poll::Ready(Err(too_large.into())) };
-        this.state.set(State::Calling { call: Oneshot::new(inner, request) });
+        let Some((inner, request)) = request else {
+            return Poll::Ready(Err(too_large.into()));
+        };
+        this.state.set(State::Calling {
+            call: Oneshot::new(inner, request),
+        });
         match this.state.project() {
             StateProj::Calling { call } => call.poll(cx).map_err(Into::into),
             StateProj::Collecting { .. } => Poll::Ready(Err(too_large.into())),
@@ -261,7 +282,10 @@ impl Collected {
 
 impl From<Bytes> for Collected {
     fn from(data: Bytes) -> Self {
-        Self { data, trailers: None }
+        Self {
+            data,
+            trailers: None,
+        }
     }
 }
 
@@ -277,7 +301,11 @@ impl Body for Collected {
         if !data.is_empty() {
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
-        Poll::Ready(self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))))
+        Poll::Ready(
+            self.trailers
+                .take()
+                .map(|trailers| Ok(Frame::trailers(trailers))),
+        )
     }
 
     fn is_end_stream(&self) -> bool {

@@ -30,6 +30,8 @@ pin_project! {
         left: Option<u64>,
         // The log had no room when last looked at.
         full: bool,
+        // Not polled yet: a body that is empty says so, and need not be polled at all.
+        fresh: bool,
     }
 }
 
@@ -44,7 +46,17 @@ pub(super) enum Item {
 
 impl<B> Pump<B> {
     pub(super) fn new(body: B, exact: Option<u64>, log: Arc<FrameLog>) -> Self {
-        Self { body: Some(body), log, batch: Batch::default(), left: exact, full: false }
+        if exact == Some(0) {
+            log.complete();
+        }
+        Self {
+            body: Some(body),
+            log,
+            batch: Batch::default(),
+            left: exact,
+            full: false,
+            fresh: true,
+        }
     }
 }
 
@@ -67,8 +79,13 @@ where
                 }
                 *this.full = false;
             }
-            let Some(mut body) = this.body.as_mut().as_pin_mut() else { return Poll::Ready(()) };
-            let frame = if body.is_end_stream() {
+            let Some(mut body) = this.body.as_mut().as_pin_mut() else {
+                return Poll::Ready(());
+            };
+            // The end-of-stream hint counts at the start and right after a frame, as it does for hyper. A body whose end comes
+            // later is asked for it, so that a recorder below sees it.
+            let hinted = std::mem::take(this.fresh) || last.is_some();
+            let frame = if hinted && body.is_end_stream() {
                 Poll::Ready(None)
             } else {
                 body.as_mut().poll_frame(cx)
@@ -98,7 +115,9 @@ where
                 let weight = last.weight();
                 *this.full = !this.log.append(last, weight, this.batch);
             }
-            let Some(item) = item else { return Poll::Pending };
+            let Some(item) = item else {
+                return Poll::Pending;
+            };
             if let (Some(left), Item::Data(data)) = (&mut *this.left, &item) {
                 *left = left.saturating_sub(len(data));
                 if *left == 0 {

@@ -59,7 +59,11 @@ impl SharedBody {
     /// A cap of 4 MiB and a window of 64 KiB.
     #[must_use]
     pub const fn new() -> Self {
-        Self { cap: CAP, window: WINDOW, complete: None }
+        Self {
+            cap: CAP,
+            window: WINDOW,
+            complete: None,
+        }
     }
 
     /// How many bytes of a body are kept for who joins late, and how far one reader may fall behind another.
@@ -108,18 +112,32 @@ where
         let log = Arc::new(Log::new(self.cap, self.window, KEEP));
         let expected = body.size_hint();
         let pump = Pump::new(body, expected.exact(), Arc::clone(&log));
-        (Broadcast { parts, log, expected }, pump)
+        (
+            Broadcast {
+                parts,
+                log,
+                expected,
+            },
+            pump,
+        )
     }
 
-    fn open(
-        &self,
-        shared: &Broadcast,
-        lease: Lease,
-        role: Role,
-    ) -> Result<Self::Response, Lease> {
-        let Broadcast { parts, log, expected } = shared;
-        let Some(cursor) = log.open(role == Role::Leader) else { return Err(lease) };
-        let reader = Reader::new(Arc::clone(log), cursor, expected.clone(), Lagged::new(self.cap), lease);
+    fn open(&self, shared: &Broadcast, lease: Lease, role: Role) -> Result<Self::Response, Lease> {
+        let Broadcast {
+            parts,
+            log,
+            expected,
+        } = shared;
+        let Some(cursor) = log.open(role == Role::Leader) else {
+            return Err(lease);
+        };
+        let reader = Reader::new(
+            Arc::clone(log),
+            cursor,
+            *expected,
+            Lagged::new(self.cap),
+            lease,
+        );
         let mut parts = parts.clone();
         parts.extensions.insert(role);
         Ok(http::Response::from_parts(parts, Body::shared(reader)))
@@ -152,7 +170,9 @@ impl SharedBody {
         if shared.log.is_complete() {
             return true;
         }
-        let Some(complete) = self.complete else { return false };
+        let Some(complete) = self.complete else {
+            return false;
+        };
         let mut tail = Vec::new();
         for item in shared.log.tail(TAIL_FRAMES) {
             if let Item::Data(data) = item {

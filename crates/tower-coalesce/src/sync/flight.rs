@@ -54,7 +54,11 @@ impl<K, O> Flight<K, O> {
             pilot: None,
             waiters: Waiters::default(),
         };
-        Self { id, key, state: Mutex::new(state) }
+        Self {
+            id,
+            key,
+            state: Mutex::new(state),
+        }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -88,7 +92,11 @@ impl<K, O> Flight<K, O> {
     /// What the pilot is to do. Leaves `waker` behind, to be woken when that changes.
     pub(crate) fn orders(&self, waker: &Waker) -> Order {
         let mut state = self.state.lock();
-        if state.pilot.as_ref().is_some_and(|pilot| pilot.will_wake(waker)) {
+        if state
+            .pilot
+            .as_ref()
+            .is_some_and(|pilot| pilot.will_wake(waker))
+        {
             return state.order;
         }
         drop(state);

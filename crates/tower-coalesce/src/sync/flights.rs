@@ -61,12 +61,22 @@ where
     E: AsRef<Flight<K, O>>,
 {
     pub(crate) fn new() -> Self {
-        let table = Table { joinable: HashSet::default(), next_id: 0, open: 0 };
-        Self { hasher: ahash::RandomState::new(), table: Mutex::new(table) }
+        let table = Table {
+            joinable: HashSet::default(),
+            next_id: 0,
+            open: 0,
+        };
+        Self {
+            hasher: ahash::RandomState::new(),
+            table: Mutex::new(table),
+        }
     }
 
     pub(crate) fn hash(&self, key: K) -> Hashed<K> {
-        Hashed { hash: self.hasher.hash_one(&key), key }
+        Hashed {
+            hash: self.hasher.hash_one(&key),
+            key,
+        }
     }
 
     /// Joins the flight of `key`, or starts one if there is none, or none but the one that `refused` the caller, which it
@@ -101,7 +111,9 @@ where
     /// Stops a flight with nobody in it and frees its key. Returns whether it was this call that did.
     pub(crate) fn stop_if_deserted(&self, seat: &E) -> bool {
         let mut table = self.table.lock();
-        let Some(pilot) = seat.as_ref().stop_if_deserted() else { return false };
+        let Some(pilot) = seat.as_ref().stop_if_deserted() else {
+            return false;
+        };
         let entry = table.remove(seat.as_ref());
         drop(table);
         drop(entry);
@@ -135,8 +147,15 @@ where
 {
     /// Removes the entry of `flight`, and of no other that may have its key by now.
     fn remove(&mut self, flight: &Flight<K, O>) -> Option<Entry<K, O, E>> {
-        let own = self.joinable.get(flight.key()).is_some_and(|found| found.id() == flight.id());
-        if own { self.joinable.take(flight.key()) } else { None }
+        let own = self
+            .joinable
+            .get(flight.key())
+            .is_some_and(|found| found.id() == flight.id());
+        if own {
+            self.joinable.take(flight.key())
+        } else {
+            None
+        }
     }
 }
 
@@ -144,7 +163,10 @@ where
 
 impl<K, O, E: AsRef<Flight<K, O>>> Entry<K, O, E> {
     fn new(seat: Arc<E>) -> Self {
-        Self { seat, holds: PhantomData }
+        Self {
+            seat,
+            holds: PhantomData,
+        }
     }
 
     fn flight(&self) -> &Flight<K, O> {

@@ -1,8 +1,12 @@
-use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 
+mod state;
+#[cfg(all(test, not(tower_coalesce_loom)))]
+mod tests;
+
+use self::state::State;
 use super::Mutex;
-use super::waiters::{Batch, Waiters};
+use super::waiters::Batch;
 
 /// An append-only log of items with one writer, the pump, and any number of readers, each of which begins at the start.
 ///
@@ -15,44 +19,6 @@ pub(crate) struct Log<I, E> {
     window: u64,
     keep: u64,
     state: Mutex<State<I, E>>,
-}
-
-#[derive(Debug)]
-struct State<I, E> {
-    entries: VecDeque<Entry<I>>,
-    /// The index of the first entry that is still held.
-    base: u64,
-    /// How many readers have read everything so far.
-    at_tip: usize,
-    /// Whether the leader's place at the start is still kept for it.
-    reserved: bool,
-    readers: usize,
-    /// Whether a reader ever was there.
-    begun: bool,
-    /// No reader holds the pump back for now.
-    lifted: bool,
-    /// Nothing but the end is missing.
-    complete: bool,
-    /// No longer joinable: what everybody has read is dropped.
-    closed: bool,
-    /// Weight of everything appended.
-    total: u64,
-    /// How far the fastest reader came.
-    reached: u64,
-    /// What the pump saw at the end, and nobody else yet.
-    held: Option<(Option<(I, u64)>, Result<(), E>)>,
-    end: Option<Result<(), E>>,
-    waiters: Waiters,
-    pump: Option<Waker>,
-}
-
-#[derive(Debug)]
-struct Entry<I> {
-    item: I,
-    start: u64,
-    weight: u64,
-    /// How many readers have this as their next.
-    before: usize,
 }
 
 /// Where a reader stands.
@@ -92,24 +58,12 @@ impl<I: Clone, E: Clone> Log<I, E> {
     /// A log that is joinable up to `cap`, whose pump keeps at most `window` ahead of the fastest reader, and that holds
     /// the last `keep` even when everybody has read them.
     pub(crate) fn new(cap: u64, window: u64, keep: u64) -> Self {
-        let state = State {
-            entries: VecDeque::new(),
-            base: 0,
-            at_tip: 1,
-            reserved: true,
-            readers: 0,
-            begun: false,
-            lifted: false,
-            complete: false,
-            closed: false,
-            total: 0,
-            reached: 0,
-            held: None,
-            end: None,
-            waiters: Waiters::default(),
-            pump: None,
-        };
-        Self { cap, window, keep, state: Mutex::new(state) }
+        Self {
+            cap,
+            window,
+            keep,
+            state: Mutex::new(State::new()),
+        }
     }
 
     // --- the pump ---
@@ -133,7 +87,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
         if state.has_room(self.window) {
             return true;
         }
-        if state.pump.as_ref().is_some_and(|pump| pump.will_wake(waker)) {
+        if state
+            .pump
+            .as_ref()
+            .is_some_and(|pump| pump.will_wake(waker))
+        {
             return false;
         }
         drop(state);
@@ -141,7 +99,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
         state = self.state.lock();
         // Correctness: looked at again under the lock that the waker is stored under, so no reader's step is missed.
         let room = state.has_room(self.window);
-        let stale = if room { Some(fresh) } else { state.pump.replace(fresh) };
+        let stale = if room {
+            Some(fresh)
+        } else {
+            state.pump.replace(fresh)
+        };
         drop(state);
         drop(stale);
         room
@@ -212,7 +174,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
     pub(crate) fn tail(&self, items: usize) -> Vec<I> {
         let state = self.state.lock();
         let from = state.entries.len().saturating_sub(items);
-        state.entries.range(from..).map(|entry| entry.item.clone()).collect()
+        state
+            .entries
+            .range(from..)
+            .map(|entry| entry.item.clone())
+            .collect()
     }
 
     // --- the readers ---
@@ -235,7 +201,12 @@ impl<I: Clone, E: Clone> Log<I, E> {
         let dropped = state.trim(self.cap, self.keep);
         drop(state);
         drop(dropped);
-        Some(Cursor { next: 0, ticket: None, ahead: false, done })
+        Some(Cursor {
+            next: 0,
+            ticket: None,
+            ahead: false,
+            done,
+        })
     }
 
     /// Reads the next item.
@@ -254,7 +225,11 @@ impl<I: Clone, E: Clone> Log<I, E> {
                 cursor.ahead = true;
                 cursor.done = state.ended_at(cursor.next);
                 let dropped = state.trim(self.cap, self.keep);
-                let pump = if state.has_room(self.window) { state.pump.take() } else { None };
+                let pump = if state.has_room(self.window) {
+                    state.pump.take()
+                } else {
+                    None
+                };
                 drop(state);
                 drop(dropped);
                 if let Some(pump) = pump {
@@ -291,79 +266,5 @@ impl<I: Clone, E: Clone> Log<I, E> {
         let dropped = state.trim(self.cap, self.keep);
         drop(state);
         drop((waker, dropped));
-    }
-}
-
-// === impl State ===
-
-impl<I: Clone, E> State<I, E> {
-    fn has_room(&self, window: u64) -> bool {
-        // A fastest reader that has read everything always makes room, however small the window.
-        self.lifted
-            || self.total <= self.reached
-            || self.total < self.reached.saturating_add(window)
-    }
-
-    fn push(&mut self, item: I, weight: u64) {
-        let before = std::mem::take(&mut self.at_tip);
-        self.entries.push_back(Entry { item, start: self.total, weight, before });
-        self.total = self.total.saturating_add(weight);
-    }
-
-    fn read(&mut self, next: u64) -> Option<I> {
-        let at = usize::try_from(next.checked_sub(self.base)?).ok()?;
-        let entry = self.entries.get_mut(at)?;
-        entry.before = entry.before.saturating_sub(1);
-        self.reached = self.reached.max(entry.start.saturating_add(entry.weight));
-        let item = entry.item.clone();
-        self.stand(next + 1);
-        Some(item)
-    }
-
-    /// Counts a reader whose next item is `next`.
-    fn stand(&mut self, next: u64) {
-        let Some(at) = next.checked_sub(self.base) else { return };
-        match usize::try_from(at).ok().and_then(|at| self.entries.get_mut(at)) {
-            Some(entry) => entry.before += 1,
-            None => self.at_tip += 1,
-        }
-    }
-
-    /// Undoes [`State::stand`], unless the reader was overtaken by the trimming.
-    fn step_off(&mut self, next: u64) {
-        let Some(at) = next.checked_sub(self.base) else { return };
-        let place = usize::try_from(at).ok().and_then(|at| self.entries.get_mut(at));
-        let count = place.map_or(&mut self.at_tip, |entry| &mut entry.before);
-        *count = count.saturating_sub(1);
-    }
-
-    fn give_up_reserve(&mut self) {
-        if std::mem::take(&mut self.reserved) {
-            self.step_off(0);
-        }
-    }
-
-    fn ended_at(&self, next: u64) -> bool {
-        matches!(self.end, Some(Ok(())))
-            && next.checked_sub(self.base) == u64::try_from(self.entries.len()).ok()
-    }
-
-    /// Past the cap, drops what nobody needs, and what only readers a whole cap behind the fastest need. Returns it, to
-    /// be dropped outside the lock.
-    ///
-    /// Nothing is closed before somebody could have joined: the first reader finds the whole log, even if its first item
-    /// is past the cap.
-    fn trim(&mut self, cap: u64, keep: u64) -> Vec<Entry<I>> {
-        self.closed |= self.total > cap && (self.begun || self.lifted);
-        let mut dropped = Vec::new();
-        while self.closed
-            && let Some(first) = self.entries.front()
-            && (first.before == 0 || self.reached.saturating_sub(first.start) > cap)
-            && self.total.saturating_sub(first.start.saturating_add(first.weight)) >= keep
-        {
-            dropped.extend(self.entries.pop_front());
-            self.base += 1;
-        }
-        dropped
     }
 }

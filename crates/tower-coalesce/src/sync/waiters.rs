@@ -21,7 +21,9 @@ pub(crate) struct Batch(Vec<(u64, Option<Waker>)>);
 impl Waiters {
     /// Whether the waiter of `ticket` would be woken by `waker` as things stand.
     pub(crate) fn holds(&self, ticket: Option<u64>, waker: &Waker) -> bool {
-        let Some(at) = self.find(ticket) else { return false };
+        let Some(at) = self.find(ticket) else {
+            return false;
+        };
         matches!(self.queue.get(at), Some((_, Some(held))) if held.will_wake(waker))
     }
 
@@ -59,7 +61,9 @@ impl Waiters {
 
     fn find(&self, ticket: Option<u64>) -> Option<usize> {
         let ticket = ticket?;
-        self.queue.binary_search_by_key(&ticket, |(held, _)| *held).ok()
+        self.queue
+            .binary_search_by_key(&ticket, |(held, _)| *held)
+            .ok()
     }
 }
 
@@ -71,7 +75,10 @@ impl Batch {
         struct Rest<'a>(std::vec::Drain<'a, (u64, Option<Waker>)>);
         impl Drop for Rest<'_> {
             fn drop(&mut self) {
-                self.0.by_ref().filter_map(|(_, waker)| waker).for_each(Waker::wake);
+                self.0
+                    .by_ref()
+                    .filter_map(|(_, waker)| waker)
+                    .for_each(Waker::wake);
             }
         }
         drop(Rest(self.0.drain(..)));
@@ -116,8 +123,10 @@ mod tests {
         let mut batch = Batch::default();
         waiters.take(&mut batch);
         batch.wake();
-        let expected: Vec<_> =
-            (0..100).filter(|n| n % 3 == 0).map(|n| if n == 30 { 1_030 } else { n }).collect();
+        let expected: Vec<_> = (0..100)
+            .filter(|n| n % 3 == 0)
+            .map(|n| if n == 30 { 1_030 } else { n })
+            .collect();
         assert_eq!(*woken.lock(), expected);
     }
 

@@ -49,7 +49,10 @@ pub(crate) struct Counted<F> {
 
 impl<F> Counted<F> {
     pub(crate) fn new(inner: F, polls: &Arc<AtomicUsize>) -> Self {
-        Self { inner: Box::pin(inner), polls: Arc::clone(polls) }
+        Self {
+            inner: Box::pin(inner),
+            polls: Arc::clone(polls),
+        }
     }
 }
 

@@ -31,16 +31,23 @@ pin_project! {
     }
 }
 
-/// Copies the bytes of a body that streams by, and stores them at its end.
+/// Keeps the frames of a body that streams by, and stores their bytes at its end.
+///
+/// The frames are shared with whoever else holds them (a body with many readers, say), and only copied into one piece when they
+/// are stored: a recording adds little to the memory of a body that is held anyway. While it streams, each frame counts with the
+/// handle it takes ([`FRAME_OVERHEAD`]), so that a body of many tiny frames stays within the bound of an entry too.
 pub(super) struct Recorder {
     commit: Commit<Answer>,
     complete: Arc<dyn Complete>,
     status: StatusCode,
     headers: HeaderMap,
-    bytes: Vec<u8>,
+    frames: Vec<Bytes>,
     /// Bytes still to come, where the response promised a number.
     promised: Option<u64>,
 }
+
+/// What a frame takes beside its bytes.
+const FRAME_OVERHEAD: usize = size_of::<Bytes>();
 
 /// How the recording goes on after a frame.
 enum Next {
@@ -184,20 +191,16 @@ impl Recorder {
         let promised = promised(response);
         let expected = promised.unwrap_or(0);
         let room = usize::try_from(expected).map_err(|_| Refusal::TooLarge);
-        let room = room.and_then(|room| commit.reserve(room).map(|()| room));
-        let room = match room {
-            Ok(room) => room,
-            Err(reason) => {
-                commit.refuse(reason);
-                return None;
-            }
-        };
+        if let Err(reason) = room.and_then(|room| commit.reserve(room)) {
+            commit.refuse(reason);
+            return None;
+        }
         Some(Self {
             commit,
             complete,
             status: response.status(),
             headers: response.headers().clone(),
-            bytes: Vec::with_capacity(room),
+            frames: Vec::new(),
             promised,
         })
     }
@@ -206,33 +209,26 @@ impl Recorder {
         let Some(data) = frame.data_ref() else {
             return Next::Stop(Refusal::Forbidden);
         };
-        if let Some(left) = self.promised {
-            // What was promised has been reserved.
-            let Some(left) = left.checked_sub(data.len() as u64) else {
-                return Next::Stop(Refusal::Incomplete);
-            };
-            self.promised = Some(left);
-        } else if let Err(reason) = self.grow(data.len()) {
+        // What was promised has been reserved.
+        let mut more = FRAME_OVERHEAD;
+        match &mut self.promised {
+            Some(left) => match left.checked_sub(data.len() as u64) {
+                Some(rest) => *left = rest,
+                None => return Next::Stop(Refusal::Incomplete),
+            },
+            None => more += data.len(),
+        }
+        // A body in one piece needs no more than its bytes.
+        let whole = self.frames.is_empty() && self.promised == Some(0);
+        if !whole && let Err(reason) = self.commit.reserve(more) {
             return Next::Stop(reason);
         }
-        self.bytes.extend_from_slice(data);
+        self.frames.push(data.clone());
         if self.promised == Some(0) {
             Next::End
         } else {
             Next::More
         }
-    }
-
-    /// Makes room, twofold while that is within one entry, and reserves what it takes.
-    fn grow(&mut self, more: usize) -> Result<(), Refusal> {
-        let (len, capacity) = (self.bytes.len(), self.bytes.capacity());
-        let needed = len.saturating_add(more);
-        if needed > capacity {
-            let room = needed.max((capacity * 2).min(self.commit.max_entry_bytes()));
-            self.commit.reserve(room - capacity)?;
-            self.bytes.reserve_exact(room - len);
-        }
-        Ok(())
     }
 
     /// Stores what was recorded, if it is all that was promised and complete.
@@ -242,14 +238,13 @@ impl Recorder {
             complete,
             status,
             headers,
-            mut bytes,
+            frames,
             promised,
         } = self;
         if promised.is_some_and(|left| left > 0) {
             return commit.refuse(Refusal::Incomplete);
         }
-        bytes.shrink_to_fit();
-        let answer = Answer::new(status, headers, Bytes::from(bytes));
+        let answer = Answer::new(status, headers, Bytes::from(frames.concat()));
         if complete.complete(&answer) {
             // A refusal has been counted; the response is good all the same.
             let _ = commit.store(answer);

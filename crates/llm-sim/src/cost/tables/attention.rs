@@ -1,0 +1,157 @@
+//! Attention of one layer, in microseconds, from a table over four axes.
+
+use std::collections::BTreeMap;
+
+use super::{curve::Curve, number, rows};
+use crate::{
+    cost::{Batch, Chunk},
+    error::Error,
+};
+
+/// What uneven contexts cost: 0 for none, 1 for padding to the longest.
+const UNEVENNESS: f64 = 0.05;
+
+/// The kernel's time by what a step asks of it.
+#[derive(Clone, Debug)]
+pub(super) struct Attention {
+    /// Decoding alone.
+    decode: Surface,
+    /// One chunk alone, by its tokens and its history.
+    prefill: Surface,
+    /// What decoding adds to a step with a chunk, by the chunk's tokens.
+    beside: Vec<(f64, Surface)>,
+    /// A launch with next to nothing to do.
+    launch: f64,
+}
+
+impl Attention {
+    pub(super) fn parse(csv: &str) -> Result<Self, Error> {
+        let mut table = BTreeMap::new();
+        for row in rows(csv) {
+            let key = (
+                number(row.first(), &row)? as u32,
+                number(row.get(1), &row)? as u32,
+                number(row.get(2), &row)? as u32,
+                number(row.get(3), &row)? as u32,
+            );
+            table.insert(key, number(row.get(4), &row)?);
+        }
+        if table.is_empty() {
+            return Err(Error::new("the attention table is empty"));
+        }
+        let launch = table.values().copied().fold(f64::INFINITY, f64::min);
+        let mut decode = Surface::default();
+        let mut prefill = Surface::default();
+        let mut beside: BTreeMap<u32, Surface> = BTreeMap::new();
+        for (&(chunk, history, decodes, context), &time) in &table {
+            if chunk == 0 {
+                decode.add(decodes, context, time);
+            } else if decodes == 0 {
+                prefill.add(chunk, history, time);
+            } else if history == 0
+                && let Some(alone) = table.get(&(chunk, 0, 0, 0))
+            {
+                beside
+                    .entry(chunk)
+                    .or_default()
+                    .add(decodes, context, time - alone);
+            }
+        }
+        let beside = beside
+            .into_iter()
+            .map(|(chunk, surface)| (f64::from(chunk), surface.sorted()))
+            .collect();
+        Ok(Self {
+            decode: decode.sorted(),
+            prefill: prefill.sorted(),
+            beside,
+            launch,
+        })
+    }
+
+    pub(super) fn at(&self, batch: &Batch) -> f64 {
+        let decodes = f64::from(batch.decodes);
+        let mean = batch.decode_context as f64 / decodes.max(1.0);
+        let uneven = (f64::from(batch.decode_context_max) - mean).max(0.0);
+        let context = mean + UNEVENNESS * uneven;
+        if batch.chunks.is_empty() {
+            return if batch.decodes > 0 {
+                self.decode.at(decodes, context)
+            } else {
+                0.0
+            };
+        }
+        let prefill: f64 = batch.chunks.iter().map(|chunk| self.chunk(chunk)).sum();
+        let beside = if batch.decodes > 0 {
+            self.beside(batch.prefill_tokens() as f64, decodes, context)
+        } else {
+            0.0
+        };
+        self.launch + prefill + beside
+    }
+
+    /// What a chunk adds to a launch.
+    fn chunk(&self, chunk: &Chunk) -> f64 {
+        let time = self
+            .prefill
+            .at(f64::from(chunk.tokens), f64::from(chunk.history));
+        (time - self.launch).max(0.0)
+    }
+
+    fn beside(&self, chunk: f64, decodes: f64, context: f64) -> f64 {
+        let after = self.beside.partition_point(|(other, _)| *other < chunk);
+        let last = self.beside.len().saturating_sub(1);
+        let (Some((x0, low)), Some((x1, high))) = (
+            self.beside.get(after.saturating_sub(1)),
+            self.beside.get(after.min(last)),
+        ) else {
+            return self.decode.at(decodes, context);
+        };
+        let share = if x1 > x0 {
+            ((chunk - x0) / (x1 - x0)).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        let (low, high) = (low.at(decodes, context), high.at(decodes, context));
+        (low + share * (high - low)).max(0.0)
+    }
+}
+
+/// A function of two variables: a curve over the second at each of some values of the first, and
+/// linear in between.
+#[derive(Clone, Debug, Default)]
+struct Surface {
+    building: BTreeMap<u32, Vec<(f64, f64)>>,
+    rows: Vec<(f64, Curve)>,
+}
+
+impl Surface {
+    fn add(&mut self, x: u32, y: u32, value: f64) {
+        self.building
+            .entry(x)
+            .or_default()
+            .push((f64::from(y), value));
+    }
+
+    fn sorted(mut self) -> Self {
+        self.rows = std::mem::take(&mut self.building)
+            .into_iter()
+            .map(|(x, points)| (f64::from(x), Curve::new(points)))
+            .filter(|(_, curve)| !curve.is_empty())
+            .collect();
+        self
+    }
+
+    fn at(&self, x: f64, y: f64) -> f64 {
+        let after = self.rows.partition_point(|(other, _)| *other < x);
+        let segment = after.clamp(1, self.rows.len().saturating_sub(1).max(1));
+        match (self.rows.get(segment - 1), self.rows.get(segment)) {
+            (Some((x0, low)), Some((x1, high))) => {
+                let (low, high) = (low.at(y), high.at(y));
+                low + (high - low) * (x - x0) / (x1 - x0)
+            }
+            (Some((_, only)), None) => only.at(y),
+            _ => 0.0,
+        }
+    }
+}
