@@ -36,7 +36,8 @@ async fn call(
     while let Some(number) = cursor.take() {
         connection
             .exchange(&path.request(from + number, Form::Whole), &mut recording)
-            .await?;
+            .await
+            .map_err(|error| format!("{}, request {number}: {error}", path.word()))?;
         let (status, source) = (recording.status(), recording.source());
         if status != 200 || source != path.source() {
             return Err(format!("{}: answered {status}, {source:?}", path.word()).into());
