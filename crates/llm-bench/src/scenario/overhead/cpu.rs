@@ -46,7 +46,8 @@ pub(super) async fn measure(servers: &Servers<'_>, cli: &Cli) -> Result<Vec<Meas
             _ => format!("overhead: round {round} of {}", cli.rounds),
         });
         // Each round begins with another path, so that none always runs first.
-        lanes.rotate_left(1.min(lanes.len()));
+        let by = 1.min(lanes.len());
+        lanes.rotate_left(by);
         for lane in &mut lanes {
             let count = if round == 0 { count.min(1000) } else { count };
             turn(servers, lane, round, count).await?;
