@@ -1,6 +1,6 @@
 //! The reference load test: 80 requests over 3 prompts, 16 in flight, with and without coalescing.
 //!
-//! 16 callers take the requests in turn. The first 16 find an empty cache; the other 64 find all three answers in it.
+//! 16 callers take the requests in turn, pausing for 3 ms between an answer and the next request. The first 16 find an empty cache; the other 64 find all three answers in it.
 //!
 //! | | generated | hits | coalesced | batches |
 //! |---|---|---|---|---|
