@@ -11,8 +11,8 @@ fn a_real_run_is_met_without_fitting_anything_to_it() {
     };
     let runs = validate::find(&folder).unwrap();
     assert!(!runs.is_empty());
-    for run in &runs {
-        let comparison = validate::compare(run);
+    for (_, run) in runs {
+        let comparison = validate::compare(&run.unwrap());
         let errors = comparison.errors;
         println!("{comparison:#?}");
         assert!(errors.e2e_mean.abs() <= 3.0, "{errors:?}");

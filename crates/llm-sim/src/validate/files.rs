@@ -1,9 +1,6 @@
 //! The files of a real run.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use serde::Deserialize;
 
@@ -92,12 +89,15 @@ struct CompilationConfig {
     cudagraph_capture_sizes: Option<Vec<u32>>,
 }
 
-/// Every run in a folder, its `sim/lss` folder included, by name.
+/// A run's name, and the run or why it cannot be used.
+pub type Found = (String, Result<RealRun, Error>);
+
+/// Every run in a folder (or in its `sim/lss` folder), by name: the run, or why it cannot be used.
 ///
 /// # Errors
 ///
-/// A folder that cannot be read, or a run whose files do not hold what they should.
-pub fn find(folder: &Path) -> Result<Vec<RealRun>, Error> {
+/// A folder that cannot be read.
+pub fn find(folder: &Path) -> Result<Vec<Found>, Error> {
     let nested = folder.join("sim/lss");
     let folder = if nested.is_dir() {
         nested.as_path()
@@ -109,14 +109,12 @@ pub fn find(folder: &Path) -> Result<Vec<RealRun>, Error> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort_unstable();
-    let mut runs = Vec::new();
-    for name in names
+    let runs = names
         .iter()
-        .filter_map(|name| name.strip_suffix("__requests.jsonl"))
-    {
-        runs.push(load(folder, name, &names)?);
-    }
-    Ok(runs)
+        .filter_map(|name| name.strip_suffix("__requests.jsonl"));
+    Ok(runs
+        .map(|name| (name.to_owned(), load(folder, name, &names)))
+        .collect())
 }
 
 fn read(path: &Path) -> Result<String, Error> {
@@ -184,33 +182,38 @@ fn config(meta: &Meta) -> VllmConfig {
     config
 }
 
+/// The cost model from the operator tables of the run's model, accelerator and parallelism.
 fn tables(folder: &Path, name: &str, names: &[String], meta: &Meta) -> Result<Tables, Error> {
     let hardware = name.split('_').next().unwrap_or(name);
     let model = meta.model.rsplit('/').next().unwrap_or(&meta.model);
-    let prefix = format!("prof_{hardware}_");
-    let suffix = "__dense.csv";
-    let stem = names
+    let parallel = meta.engine_kwargs.tensor_parallel_size.unwrap_or(1);
+    let stems: Vec<&str> = names
         .iter()
-        .find_map(|file| {
-            let stem = file.strip_suffix(suffix)?;
-            (stem.starts_with(&prefix) && stem.ends_with(model)).then_some(stem)
-        })
-        .ok_or_else(|| Error::new(format!("no operator tables of {model} on {hardware}")))?;
-    let table = |kind: &str| read(&folder.join(PathBuf::from(format!("{stem}__{kind}.csv"))));
+        .filter(|file| file.starts_with(&format!("prof_{hardware}_")) && file.contains(model))
+        .filter_map(|file| file.strip_suffix("__dense.csv"))
+        .collect();
+    // Several degrees of parallelism tell themselves apart by `tp1`, `tp2`, … in the name.
+    let of_degree = |stem: &&&str| stem.contains(&format!("tp{parallel}"));
+    let stem = match (stems.iter().find(of_degree), stems.as_slice()) {
+        (Some(stem), _) => stem,
+        (None, [only]) if parallel == 1 => only,
+        _ => {
+            let what = format!("no operator tables of {model} on {parallel} x {hardware}");
+            return Err(Error::new(what));
+        }
+    };
+    let path = |kind: &str| folder.join(format!("{stem}__{kind}.csv"));
     let layers = layers(model)
         .ok_or_else(|| Error::new(format!("the number of layers of {model} is not known")))?;
-    let parallel = meta.engine_kwargs.tensor_parallel_size.unwrap_or(1);
-    if parallel > 1 {
-        return Err(Error::new(format!(
-            "{name}: {parallel}-way tensor parallel tables are not read"
-        )));
-    }
-    let cost = Tables::new(
-        &table("dense")?,
-        &table("per_sequence")?,
-        &table("attention")?,
+    let mut cost = Tables::new(
+        &read(&path("dense"))?,
+        &read(&path("per_sequence"))?,
+        &read(&path("attention"))?,
         layers,
     )?;
+    if path("moe").exists() {
+        cost = cost.experts(&read(&path("moe"))?)?;
+    }
     let eager = meta.engine_kwargs.enforce_eager == Some(true);
     let sizes = &meta
         .resolved_config

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{curve::Curve, number, rows};
+use super::{number, rows, surface::Surface};
 use crate::{
     cost::{Batch, Chunk},
     error::Error,
@@ -114,44 +114,5 @@ impl Attention {
         };
         let (low, high) = (low.at(decodes, context), high.at(decodes, context));
         (low + share * (high - low)).max(0.0)
-    }
-}
-
-/// A function of two variables: a curve over the second at each of some values of the first, and
-/// linear in between.
-#[derive(Clone, Debug, Default)]
-struct Surface {
-    building: BTreeMap<u32, Vec<(f64, f64)>>,
-    rows: Vec<(f64, Curve)>,
-}
-
-impl Surface {
-    fn add(&mut self, x: u32, y: u32, value: f64) {
-        self.building
-            .entry(x)
-            .or_default()
-            .push((f64::from(y), value));
-    }
-
-    fn sorted(mut self) -> Self {
-        self.rows = std::mem::take(&mut self.building)
-            .into_iter()
-            .map(|(x, points)| (f64::from(x), Curve::new(points)))
-            .filter(|(_, curve)| !curve.is_empty())
-            .collect();
-        self
-    }
-
-    fn at(&self, x: f64, y: f64) -> f64 {
-        let after = self.rows.partition_point(|(other, _)| *other < x);
-        let segment = after.clamp(1, self.rows.len().saturating_sub(1).max(1));
-        match (self.rows.get(segment - 1), self.rows.get(segment)) {
-            (Some((x0, low)), Some((x1, high))) => {
-                let (low, high) = (low.at(y), high.at(y));
-                low + (high - low) * (x - x0) / (x1 - x0)
-            }
-            (Some((_, only)), None) => only.at(y),
-            _ => 0.0,
-        }
     }
 }

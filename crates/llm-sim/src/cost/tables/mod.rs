@@ -7,8 +7,10 @@
 
 mod attention;
 mod curve;
+mod experts;
+mod surface;
 
-use self::{attention::Attention, curve::Curve};
+use self::{attention::Attention, curve::Curve, experts::Experts};
 use super::{Batch, CostModel};
 use crate::error::Error;
 
@@ -23,6 +25,8 @@ pub struct Tables {
     per_sequence: Curve,
     /// Attention of one layer.
     attention: Attention,
+    /// The experts of one layer, where the model has them.
+    experts: Option<Experts>,
     layers: f64,
     /// Token counts for which a CUDA graph exists: a step is padded up to the next one.
     graph_sizes: Vec<u32>,
@@ -61,10 +65,21 @@ impl Tables {
             dense: Curve::sum(dense, times)?,
             per_sequence: Curve::sum(per_sequence, times)?,
             attention: Attention::parse(attention)?,
+            experts: None,
             layers: f64::from(layers),
             graph_sizes: Vec::new(),
             overhead_ms: 0.0,
         })
+    }
+
+    /// Adds the experts of a mixture-of-experts model: `ep,tokens,activated_experts,time_us`.
+    ///
+    /// # Errors
+    ///
+    /// A table that is empty, or a row that does not hold numbers where they belong.
+    pub fn experts(mut self, experts: &str) -> Result<Self, Error> {
+        self.experts = Some(Experts::parse(experts)?);
+        Ok(self)
     }
 
     /// Sets the token counts for which a CUDA graph is captured.
@@ -99,8 +114,13 @@ impl CostModel for Tables {
     fn step_ms(&self, batch: &Batch) -> f64 {
         let dense = self.dense.at(self.padded(batch.tokens()));
         let per_sequence = self.per_sequence.at(f64::from(batch.sequences));
-        let attention = self.layers * self.attention.at(batch);
-        self.overhead_ms + (dense + per_sequence + attention) / 1000.0
+        let attention = self.attention.at(batch);
+        let experts = self
+            .experts
+            .as_ref()
+            .map_or(0.0, |experts| experts.at(batch.tokens() as f64));
+        let layers = self.layers * (attention + experts);
+        self.overhead_ms + (dense + per_sequence + layers) / 1000.0
     }
 }
 
@@ -117,4 +137,87 @@ fn number(field: Option<&&str>, row: &[&str]) -> Result<f64, Error> {
     field
         .and_then(|field| field.parse().ok())
         .ok_or_else(|| Error::new(format!("not an operator row: {}", row.join(","))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::Chunk;
+
+    const DENSE: &str = "layer,tokens,time_us\nqkv,1,10\nqkv,101,110\nlayernorm,1,1\nlayernorm,101,1\nembedding,1,5\nembedding,101,5\n";
+    const PER_SEQUENCE: &str = "layer,sequences,time_us\nlm_head,1,100\nlm_head,11,200\n";
+    const ATTENTION: &str = "prefill_chunk,kv_prefill,n_decode,kv_decode,time_us\n\
+        0,0,1,100,3\n0,0,1,200,5\n0,0,11,100,13\n0,0,11,200,25\n\
+        100,0,0,0,4\n100,100,0,0,6\n200,0,0,0,8\n200,100,0,0,12\n\
+        100,0,1,100,6\n100,0,11,100,26\n200,0,1,100,10\n200,0,11,100,30\n";
+
+    fn tables() -> Tables {
+        Tables::new(DENSE, PER_SEQUENCE, ATTENTION, 10).expect("the tables are well formed")
+    }
+
+    #[test]
+    fn a_decoding_step_is_the_sum_of_its_operators() {
+        // Dense: 10 layers · (qkv 15 + 2 · 1) + embedding 5; head 150; attention 10 · 11.5.
+        let batch = Batch {
+            decode_context_max: 150,
+            ..Batch::decode(6, 900)
+        };
+        let us = 10.0 * (15.0 + 2.0) + 5.0 + 150.0 + 10.0 * f64::midpoint(8.0, 15.0);
+        assert!((tables().step_ms(&batch) * 1000.0 - us).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_step_is_padded_to_the_next_captured_graph() {
+        let padded = tables().graph_sizes(vec![1, 8]);
+        let step = |tables: &Tables, sequences| tables.step_ms(&Batch::decode(sequences, 600));
+        let (six, plain) = (step(&padded, 6), step(&tables(), 6));
+        // Two more tokens in ten layers of qkv.
+        assert!(((six - plain) * 1000.0 - 20.0).abs() < 1e-9);
+        assert_eq!(step(&padded, 9), step(&tables(), 9));
+    }
+
+    #[test]
+    fn chunks_share_one_launch_and_decoding_beside_them_costs_what_was_measured() {
+        let chunk = |tokens, history| Chunk { tokens, history };
+        let attention = |batch: &Batch| tables().attention.at(batch);
+        // The launch is 3; each chunk adds what it takes beyond.
+        let two = Batch {
+            chunks: vec![chunk(100, 0), chunk(200, 100)],
+            ..Batch::default()
+        };
+        assert!((attention(&two) - (3.0 + 1.0 + 9.0)).abs() < 1e-9);
+        let beside = Batch {
+            chunks: vec![chunk(100, 0)],
+            ..Batch::decode(11, 1100)
+        };
+        assert!((attention(&beside) - 26.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn more_tokens_wake_more_experts() {
+        let moe = "ep,tokens,activated_experts,time_us\n1,1,2,10\n1,1,4,20\n1,100,2,10\n1,100,4,20\n2,1,1,9\n";
+        let with = tables().experts(moe).expect("the table is well formed");
+        let extra = |n| {
+            let batch = Batch::decode(n, 100 * u64::from(n));
+            (with.step_ms(&batch) - tables().step_ms(&batch)) * 1000.0
+        };
+        // One token: 2 of 4 experts; many: all of them.
+        assert!((extra(1) - 100.0).abs() < 1e-6);
+        assert!((extra(2) - 150.0).abs() < 1e-6);
+        assert!((extra(60) - 200.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_broken_row_is_an_error() {
+        assert!(
+            Tables::new(
+                "layer,tokens,time_us\nqkv,one,2\n",
+                PER_SEQUENCE,
+                ATTENTION,
+                1
+            )
+            .is_err()
+        );
+        assert!(Tables::new(DENSE, PER_SEQUENCE, "header\n", 1).is_err());
+    }
 }
