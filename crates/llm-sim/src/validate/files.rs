@@ -203,7 +203,7 @@ fn tables(folder: &Path, name: &str, names: &[String], meta: &Meta) -> Result<Ta
         }
     };
     let path = |kind: &str| folder.join(format!("{stem}__{kind}.csv"));
-    let layers = layers(model)
+    let (layers, hidden) = shape(model)
         .ok_or_else(|| Error::new(format!("the number of layers of {model} is not known")))?;
     let mut cost = Tables::new(
         &read(&path("dense"))?,
@@ -214,51 +214,57 @@ fn tables(folder: &Path, name: &str, names: &[String], meta: &Meta) -> Result<Ta
     if path("moe").exists() {
         cost = cost.experts(&read(&path("moe"))?)?;
     }
+    if parallel > 1 {
+        cost = cost.sharded(hidden);
+    }
     let eager = meta.engine_kwargs.enforce_eager == Some(true);
     let sizes = &meta
         .resolved_config
         .compilation_config
         .cudagraph_capture_sizes;
     Ok(match sizes {
-        Some(sizes) if !eager => cost.graph_sizes(sizes.clone()),
+        Some(sizes) if !eager => cost.graphs(sizes.clone()),
         _ => cost,
     })
 }
 
-/// Layers of models that are often served, from their published configurations.
-fn layers(model: &str) -> Option<u32> {
-    const LAYERS: &[(&str, u32)] = &[
-        ("llama-3.2-1b", 16),
-        ("llama-3.2-3b", 28),
-        ("llama-3.1-8b", 32),
-        ("llama-3-8b", 32),
-        ("llama-2-7b", 32),
-        ("llama-2-13b", 40),
-        ("llama-3.1-70b", 80),
-        ("llama-3.3-70b", 80),
-        ("llama-2-70b", 80),
-        ("mistral-7b", 32),
-        ("mixtral-8x7b", 32),
-        ("qwen3-0.6b", 28),
-        ("qwen3-1.7b", 28),
-        ("qwen3-4b", 36),
-        ("qwen3-8b", 36),
-        ("qwen3-14b", 40),
-        ("qwen3-32b", 64),
-        ("qwen3-30b-a3b", 48),
-        ("qwen2.5-7b", 28),
-        ("qwen2.5-14b", 48),
-        ("qwen2.5-32b", 64),
-        ("qwen2.5-72b", 80),
-        ("opt-13b", 40),
-        ("phi-4", 40),
-        ("gemma-2-9b", 42),
-        ("gemma-3-12b", 48),
-        ("gemma-3-27b", 62),
+/// Layers and hidden size of models that are often served, from their published configurations.
+fn shape(model: &str) -> Option<(u32, u32)> {
+    const SHAPES: &[(&str, u32, u32)] = &[
+        ("llama-3.2-1b", 16, 2048),
+        ("llama-3.2-3b", 28, 3072),
+        ("llama-3.1-8b", 32, 4096),
+        ("meta-llama-3-8b", 32, 4096),
+        ("llama-3-8b", 32, 4096),
+        ("llama-2-7b", 32, 4096),
+        ("llama-2-13b", 40, 5120),
+        ("llama-3.1-70b", 80, 8192),
+        ("llama-3.3-70b", 80, 8192),
+        ("llama-2-70b", 80, 8192),
+        ("mistral-7b", 32, 4096),
+        ("mixtral-8x7b", 32, 4096),
+        ("phi-mini-moe", 32, 4096),
+        ("phi-3.5-moe", 32, 4096),
+        ("phi-4", 40, 5120),
+        ("qwen3-0.6b", 28, 1024),
+        ("qwen3-1.7b", 28, 2048),
+        ("qwen3-4b", 36, 2560),
+        ("qwen3-8b", 36, 4096),
+        ("qwen3-14b", 40, 5120),
+        ("qwen3-32b", 64, 5120),
+        ("qwen3-30b-a3b", 48, 2048),
+        ("qwen2.5-7b", 28, 3584),
+        ("qwen2.5-14b", 48, 5120),
+        ("qwen2.5-32b", 64, 5120),
+        ("qwen2.5-72b", 80, 8192),
+        ("opt-13b", 40, 5120),
+        ("gemma-2-9b", 42, 3584),
+        ("gemma-3-12b", 48, 3840),
+        ("gemma-3-27b", 62, 5376),
     ];
     let model = model.to_ascii_lowercase();
-    LAYERS
+    SHAPES
         .iter()
-        .find(|(name, _)| model.starts_with(name))
-        .map(|(_, layers)| *layers)
+        .find(|(name, ..)| model.starts_with(name))
+        .map(|(_, layers, hidden)| (*layers, *hidden))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{number, rows, surface::Surface};
+use super::{Csv, surface::Surface};
 use crate::{
     cost::{Batch, Chunk},
     error::Error,
@@ -25,16 +25,18 @@ pub(super) struct Attention {
 }
 
 impl Attention {
-    pub(super) fn parse(csv: &str) -> Result<Self, Error> {
+    pub(super) fn parse(csv: &Csv<'_>) -> Result<Self, Error> {
         let mut table = BTreeMap::new();
-        for row in rows(csv) {
-            let key = (
-                number(row.first(), &row)? as u32,
-                number(row.get(1), &row)? as u32,
-                number(row.get(2), &row)? as u32,
-                number(row.get(3), &row)? as u32,
-            );
-            table.insert(key, number(row.get(4), &row)?);
+        for row in csv.rows() {
+            // Later tables also have other kernels, and several tokens a decoding sequence.
+            let plain = |column: &str, value: &str| row.text(column).is_none_or(|it| it == value);
+            if !plain("layer", "attention") || !plain("decode_q_len", "1") {
+                continue;
+            }
+            let whole = |column: &str| row.number(column).map(|number| number as u32);
+            let (chunk, history) = (whole("prefill_chunk")?, whole("kv_prefill")?);
+            let (decodes, context) = (whole("n_decode")?, whole("kv_decode")?);
+            table.insert((chunk, history, decodes, context), row.number("time_us")?);
         }
         if table.is_empty() {
             return Err(Error::new("the attention table is empty"));

@@ -1,6 +1,6 @@
 //! The experts of one mixture-of-experts layer, in microseconds.
 
-use super::{number, rows, surface::Surface};
+use super::{Csv, surface::Surface};
 use crate::error::Error;
 
 /// The time of the experts by tokens and by how many different experts the tokens go to.
@@ -15,18 +15,18 @@ pub(super) struct Experts {
 
 impl Experts {
     /// Reads `ep,tokens,activated_experts,time_us`; only rows without expert parallelism count.
-    pub(super) fn parse(csv: &str) -> Result<Self, Error> {
+    pub(super) fn parse(csv: &Csv<'_>) -> Result<Self, Error> {
         let mut time = Surface::default();
         let (mut per_token, mut all) = (f64::INFINITY, 0.0_f64);
-        for row in rows(csv) {
-            if number(row.first(), &row)? != 1.0 {
+        for row in csv.rows() {
+            if row.number("ep")? != 1.0 {
                 continue;
             }
-            let (tokens, experts) = (number(row.get(1), &row)?, number(row.get(2), &row)?);
+            let (tokens, experts) = (row.number("tokens")?, row.number("activated_experts")?);
             // A single token goes to the fewest experts that the table has.
             per_token = per_token.min(experts);
             all = all.max(experts);
-            time.add(tokens as u32, experts as u32, number(row.get(3), &row)?);
+            time.add(tokens as u32, experts as u32, row.number("time_us")?);
         }
         if all == 0.0 {
             return Err(Error::new("the table of experts is empty"));

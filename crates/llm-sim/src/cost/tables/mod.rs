@@ -4,13 +4,19 @@
 //! the step, *per-sequence* operators by sequences, *attention* by chunk, history, decoding
 //! sequences and their context. Nothing is fitted: the tables are interpolated linearly, and a
 //! step is the sum of its operators, each as often as the model has it.
+//!
+//! The operators are measured one by one, launched from the host. A server that replays CUDA
+//! graphs saves a part of each launch, and pads a step to the next captured size: see
+//! [`Tables::graphs`].
 
 mod attention;
+mod csv;
 mod curve;
 mod experts;
+mod launches;
 mod surface;
 
-use self::{attention::Attention, curve::Curve, experts::Experts};
+use self::{attention::Attention, csv::Csv, curve::Curve, experts::Experts, launches::Graphs};
 use super::{Batch, CostModel};
 use crate::error::Error;
 
@@ -28,9 +34,29 @@ pub struct Tables {
     /// The experts of one layer, where the model has them.
     experts: Option<Experts>,
     layers: f64,
-    /// Token counts for which a CUDA graph exists: a step is padded up to the next one.
-    graph_sizes: Vec<u32>,
-    overhead_ms: f64,
+    /// Kernels that a step launches.
+    launches: f64,
+    graphs: Graphs,
+    /// What the shards of a layer tell each other.
+    exchange: Option<Exchange>,
+}
+
+/// Two all-reduces a layer between the shards of tensor parallelism.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    bytes_per_token: f64,
+}
+
+impl Exchange {
+    /// Microseconds an all-reduce at least takes, and bytes a microsecond beyond: NCCL between two
+    /// accelerators over PCIe 5.0 x16, as measured by LLMServingSim (2 x RTX PRO 6000).
+    const LATENCY_US: f64 = 12.5;
+    const BYTES_PER_US: f64 = 36_500.0;
+
+    /// A layer's time, in microseconds.
+    fn layer(&self, tokens: f64) -> f64 {
+        2.0 * (Self::LATENCY_US + tokens * self.bytes_per_token / Self::BYTES_PER_US)
+    }
 }
 
 /// Operators that a step runs once, not once a layer.
@@ -61,14 +87,20 @@ impl Tables {
                 _ => layers,
             }
         };
+        let (dense, dense_launches) = Curve::sum(&Csv::new(dense), "tokens", times)?;
+        let (per_sequence, sequence_launches) =
+            Curve::sum(&Csv::new(per_sequence), "sequences", times)?;
+        let layers = f64::from(layers);
         Ok(Self {
-            dense: Curve::sum(dense, times)?,
-            per_sequence: Curve::sum(per_sequence, times)?,
-            attention: Attention::parse(attention)?,
+            dense,
+            per_sequence,
+            attention: Attention::parse(&Csv::new(attention))?,
             experts: None,
-            layers: f64::from(layers),
-            graph_sizes: Vec::new(),
-            overhead_ms: 0.0,
+            layers,
+            // Attention, and the write to the KV cache before it.
+            launches: dense_launches + sequence_launches + 2.0 * layers,
+            graphs: Graphs::default(),
+            exchange: None,
         })
     }
 
@@ -78,33 +110,26 @@ impl Tables {
     ///
     /// A table that is empty, or a row that does not hold numbers where they belong.
     pub fn experts(mut self, experts: &str) -> Result<Self, Error> {
-        self.experts = Some(Experts::parse(experts)?);
+        self.experts = Some(Experts::parse(&Csv::new(experts))?);
         Ok(self)
     }
 
-    /// Sets the token counts for which a CUDA graph is captured.
+    /// Sets the token counts for which a CUDA graph is captured: a step of as many tokens or fewer
+    /// is padded to the next of them, and replayed.
     #[must_use]
-    pub fn graph_sizes(mut self, mut sizes: Vec<u32>) -> Self {
-        sizes.sort_unstable();
-        self.graph_sizes = sizes;
+    pub fn graphs(mut self, sizes: Vec<u32>) -> Self {
+        self.graphs = Graphs::new(sizes);
         self
     }
 
-    /// Sets what a step costs beside its operators, in milliseconds: 0 unless measured.
+    /// Adds what the shards of tensor parallelism exchange: two all-reduces a layer of
+    /// `hidden` values of two bytes a token, between neighbours on PCIe.
     #[must_use]
-    pub const fn overhead_ms(mut self, overhead_ms: f64) -> Self {
-        self.overhead_ms = overhead_ms;
+    pub fn sharded(mut self, hidden: u32) -> Self {
+        self.exchange = Some(Exchange {
+            bytes_per_token: 2.0 * f64::from(hidden),
+        });
         self
-    }
-
-    /// The tokens that the linear layers see: padded to the next captured graph.
-    fn padded(&self, tokens: u64) -> f64 {
-        let at = self
-            .graph_sizes
-            .partition_point(|size| u64::from(*size) < tokens);
-        self.graph_sizes
-            .get(at)
-            .map_or(tokens as f64, |size| f64::from(*size))
     }
 }
 
@@ -112,31 +137,18 @@ impl Tables {
 
 impl CostModel for Tables {
     fn step_ms(&self, batch: &Batch) -> f64 {
-        let dense = self.dense.at(self.padded(batch.tokens()));
-        let per_sequence = self.per_sequence.at(f64::from(batch.sequences));
+        let tokens = self.graphs.padded(batch.tokens());
+        let once = self.dense.at(tokens) + self.per_sequence.at(f64::from(batch.sequences));
         let attention = self.attention.at(batch);
         let experts = self
             .experts
             .as_ref()
             .map_or(0.0, |experts| experts.at(batch.tokens() as f64));
-        let layers = self.layers * (attention + experts);
-        self.overhead_ms + (dense + per_sequence + layers) / 1000.0
+        let exchange = self.exchange.map_or(0.0, |exchange| exchange.layer(tokens));
+        let layers = self.layers * (attention + experts + exchange);
+        let saved = self.launches * self.graphs.saved_us(batch);
+        (once + layers - saved).max(0.0) / 1000.0
     }
-}
-
-/// The rows of a CSV text: the fields after the header.
-fn rows(csv: &str) -> impl Iterator<Item = Vec<&str>> {
-    csv.lines()
-        .skip(1)
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .map(|line| line.split(',').map(str::trim).collect())
-}
-
-fn number(field: Option<&&str>, row: &[&str]) -> Result<f64, Error> {
-    field
-        .and_then(|field| field.parse().ok())
-        .ok_or_else(|| Error::new(format!("not an operator row: {}", row.join(","))))
 }
 
 #[cfg(test)]
@@ -168,11 +180,12 @@ mod tests {
 
     #[test]
     fn a_step_is_padded_to_the_next_captured_graph() {
-        let padded = tables().graph_sizes(vec![1, 8]);
+        let padded = tables().graphs(vec![1, 8]);
         let step = |tables: &Tables, sequences| tables.step_ms(&Batch::decode(sequences, 600));
         let (six, plain) = (step(&padded, 6), step(&tables(), 6));
-        // Two more tokens in ten layers of qkv.
-        assert!(((six - plain) * 1000.0 - 20.0).abs() < 1e-9);
+        // Two more tokens in ten layers of qkv, less a part of 52 launches: ten layers of qkv, two
+        // norms, attention and its write, then embedding and head.
+        assert!(((six - plain) * 1000.0 - (20.0 - 52.0 * 1.81)).abs() < 1e-9);
         assert_eq!(step(&padded, 9), step(&tables(), 9));
     }
 
