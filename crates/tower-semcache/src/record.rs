@@ -16,6 +16,13 @@ pub trait Record<Req, Res> {
     /// The response of the service with the cache around it.
     type Response;
 
+    /// Whether the answer to this request may be stored. It is asked once, before the request goes on; if it may not, nothing
+    /// of the answer is kept, as if the caller had forbidden it. Default: yes.
+    fn records(&self, asked: &Req) -> bool {
+        let _ = asked;
+        true
+    }
+
     /// A response from the stored answer. `None`: it cannot serve this request after all (it came
     /// in another form, say), and the request goes on as a miss.
     fn replay(&self, hit: &Hit<Self::Value>, asked: &Req) -> Option<Self::Response>;
