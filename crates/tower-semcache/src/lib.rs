@@ -129,6 +129,7 @@
 mod cache;
 mod control;
 mod future;
+mod identity;
 mod layer;
 mod lookup;
 mod matching;
@@ -153,6 +154,7 @@ pub use cache::{Builder, Cache, Commit, Hit, Refusal, Stats};
 pub use control::Control;
 pub use future::ResponseFuture;
 pub use guard::{AcceptAll, Guard, Verdict};
+pub use identity::Identity;
 pub use layer::CacheLayer;
 pub use lookup::Lookup;
 pub use matching::{Matching, Similarity, Threshold};
