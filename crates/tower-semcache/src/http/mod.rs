@@ -80,6 +80,7 @@
 mod answer;
 mod body;
 mod complete;
+mod extensions;
 mod headers;
 mod record;
 mod status;
@@ -88,6 +89,7 @@ mod transcode;
 pub use answer::Answer;
 pub use body::Body;
 pub use complete::{Complete, Success};
+pub use extensions::FromExtensions;
 pub use record::HttpRecord;
 pub use transcode::{Asked, SameForm, Transcode};
 
