@@ -13,11 +13,11 @@ async fn each_endpoint_answers_as_the_server_itself_does() {
     let gateway = Gateway::before_stub(|_| {}).await;
     let asks = [
         (CHAT, chat("Hello")),
-        (CHAT, stream(chat("Hello"))),
+        (CHAT, stream(chat("Hi"))),
         (
             CHAT,
             with(
-                stream(chat("Hello")),
+                stream(chat("Hey")),
                 json!({ "stream_options": { "include_usage": true } }),
             ),
         ),
@@ -410,7 +410,7 @@ async fn a_body_over_the_limit_is_told_so_with_and_without_a_length() {
 #[tokio::test]
 async fn large_bodies_within_the_limit_pass() {
     let gateway = Gateway::before_stub(|_| {}).await;
-    let ask = chat(&"word ".repeat(1 << 20));
+    let ask = chat(&"word ".repeat(1 << 19));
     assert_eq!(gateway.chat(&ask).await.status, 200);
     assert_eq!(gateway.chat(&ask).await.source(), "hit; detail=exact");
 }
