@@ -12,7 +12,7 @@ use std::time::Duration;
 use tower::{BoxError, ServiceBuilder, ServiceExt, util::BoxCloneSyncService};
 use tower_batch_llm::{BatchLayer, Window, batch_fn};
 use tower_coalesce::{CoalesceLayer, http::SharedBody};
-use tower_semcache::http::{Answer, HttpRecord};
+use tower_semcache::http::{Answer, FromExtensions, HttpRecord};
 use tower_semcache::{Cache, CacheLayer, Lookup, ProbeLayer, Secret};
 
 type Ask = Request<Part>;
@@ -24,15 +24,15 @@ fn stack(server: Server, cache: Cache<Answer>) -> Stack {
     let json = HeaderValue::from_static("application/json");
     let whole = move |a: &Answer| is_complete(Completions, a.status(), Some(&json), a.body());
     let record = HttpRecord::new("stack").complete(whole);
-    let lookup = |ask: &Ask| ask.extensions().get::<Lookup>().cloned();
-    let flight = move |ask: &Ask| lookup(ask).map(|it| (*it.scope(), it.canonical().clone()));
+    let probe = ProbeLayer::new(cache.clone(), FromExtensions, record.clone());
+    let flight = |ask: &Ask| ask.extensions().get().map(Lookup::identity);
     let batch = BatchLayer::new(8).window(Window::Fixed(Duration::from_millis(6)));
     ServiceBuilder::new()
         .boxed_clone_sync()
         .map_response(|reply: Response<_>| reply.map(BodyExt::boxed_unsync))
-        .layer(ProbeLayer::new(cache.clone(), lookup, record.clone()))
+        .layer(probe)
         .layer(CoalesceLayer::new(flight).share_with(SharedBody::new()))
-        .layer(CacheLayer::new(cache, lookup, record))
+        .layer(CacheLayer::new(cache, FromExtensions, record))
         .layer(batch.group_by(|ask: &Ask| ask.body().compat().clone()))
         .service(batch_fn(move |asks| merged(server.clone(), asks)))
 }

@@ -1,0 +1,11 @@
+//! The experiments.
+
+pub mod followers;
+pub mod herd;
+pub mod overhead;
+pub mod reference;
+
+mod chat;
+mod run;
+
+pub use self::run::run;
