@@ -117,7 +117,9 @@
 //! # Errors
 //!
 //! Those of the inner service, boxed, and [`error::NotCached`] for a caller who wants a stored answer
-//! or nothing (under `http` a 504 instead).
+//! or nothing (under `http` a 504 instead). Server frameworks want a response instead of a boxed
+//! error: under axum, `HandleErrorLayer::new(|error: BoxError| async move { (status, text) })` goes
+//! above the layers, under tonic `tower::util::MapErrLayer::new(|error: BoxError| Status::…)`.
 //!
 //! # Panics
 //!

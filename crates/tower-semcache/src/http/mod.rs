@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use bytes::Bytes;
-//! use http::{Request, Response};
+//! use http::{Method, Request, Response};
 //! use http_body_util::{BodyExt, Full};
 //! use tower::{BoxError, Layer, ServiceExt, service_fn};
 //! use tower_semcache::http::{Answer, HttpRecord};
@@ -16,9 +16,14 @@
 //! # async fn main() -> Result<(), BoxError> {
 //! let secret = Secret::random();
 //! let policy = move |request: &Request<()>| {
-//!     let path = Bytes::copy_from_slice(request.uri().path().as_bytes());
-//!     let lookup = Lookup::new(&secret, secret.scope(&[]), path);
-//!     Some(lookup.control(Control::from_headers(request.headers())))
+//!     let mut scope = secret.scope_builder();
+//!     for caller in request.headers().get_all("authorization") {
+//!         scope = scope.part("caller", caller.as_bytes());
+//!     }
+//!     let target = request.uri().to_string().into();
+//!     let lookup = Lookup::new(&secret, scope.finish(), target);
+//!     let lookup = lookup.control(Control::from_headers(request.headers()));
+//!     (request.method() == Method::GET).then_some(lookup)
 //! };
 //! let cache: Cache<Answer> = Cache::builder().build()?;
 //! let service = CacheLayer::new(cache, policy, HttpRecord::new("example"))
@@ -49,6 +54,14 @@
 //!     });
 //! # drop(record);
 //! ```
+//!
+//! # What belongs into the key
+//!
+//! All that can change the answer, in the scope or in the canonical request; what is in neither, one
+//! caller gets as another asked for it. Of an HTTP request that is the method, unless the policy
+//! takes but one; the path and query; the body; every value of every header that carries a credential
+//! (`get_all`, not `get`); and what else the service reads, like `Accept` or `Accept-Language`. A
+//! `POST` comes under a policy only where it is known to act on nothing.
 //!
 //! # What is stored
 //!
