@@ -86,7 +86,7 @@ async fn in_every_phase_the_upstream_is_closed_at_once() {
     for phase in [Phase::Headers, Phase::FirstToken, Phase::MidStream] {
         tasks.spawn(async move { leaves("/v1/chat/completions", &stream(chat("x")), phase).await });
         tasks.spawn(async move {
-            leaves("/v1/chat/completions", &sampled(stream(chat("x"))), phase).await
+            leaves("/v1/chat/completions", &sampled(stream(chat("x"))), phase).await;
         });
     }
     for phase in [Phase::Headers, Phase::HalfOfABody] {
@@ -99,7 +99,7 @@ async fn in_every_phase_the_upstream_is_closed_at_once() {
                 &json!({ "model": "m", "input": "x" }),
                 phase,
             )
-            .await
+            .await;
         });
         tasks.spawn(async move { leaves("/v1/generate", &json!({ "prompt": "x" }), phase).await });
         tasks.spawn(async move { leaves("/v1/other", &json!({}), phase).await });
@@ -131,7 +131,7 @@ async fn full() -> (tokio::net::TcpListener, SocketAddr, Vec<TcpStream>) {
 async fn while_it_connects_too() {
     let (_listener, address, _fillers) = full().await;
     let gateway = Gateway::before(&format!("http://{address}"), |config| {
-        config.connect_timeout = "20s".parse().expect("a span")
+        config.connect_timeout = "20s".parse().expect("a span");
     })
     .await;
     let mut connection = gateway.connect().await;

@@ -149,7 +149,7 @@ async fn an_upstream_that_takes_no_connection_is_given_up_on_time() {
         assert!(fillers.len() < 16, "a queue of one is never full");
     }
     let gateway = Gateway::before(&format!("http://{address}"), |config| {
-        config.connect_timeout = ms(400)
+        config.connect_timeout = ms(400);
     })
     .await;
     let mut times = Vec::new();

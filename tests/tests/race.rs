@@ -3,17 +3,18 @@
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
+use http_body::Body;
 use http_body_util::{BodyExt, Full};
-use llm_backend::stub::Stub;
-use llm_front::backend::Backend;
 use llm_front::config::Config;
 use llm_front::stack;
 use parking_lot::Mutex;
 use serde_json::json;
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt::Debug;
 use std::future::Future;
 use std::sync::Arc;
+use std::task::Poll;
 use tests::{Dice, model, stream, with};
 use tokio::task::yield_now;
 use tokio_test::{assert_pending, task};
@@ -130,7 +131,7 @@ where
         for _ in 0..dice.below(8) {
             if answer.is_none()
                 && dice.once_in(3)
-                && let std::task::Poll::Ready(ready) = first.poll()
+                && let Poll::Ready(ready) = first.poll()
             {
                 answer = Some(ready);
             }
@@ -181,13 +182,8 @@ async fn at_every_moment_of_a_flight_the_order_decides() {
 
 type Gateway = stack::Gateway<Full<Bytes>>;
 
-fn gateway() -> (Gateway, Stub) {
-    let gateway: Gateway = stack::build(&Config::default()).expect("a gateway");
-    let Backend::Stub(stub) = &gateway.backend else {
-        panic!("the stub is the default backend");
-    };
-    let stub = stub.clone();
-    (gateway, stub)
+fn gateway() -> Gateway {
+    stack::build(&Config::default()).expect("a gateway")
 }
 
 /// One request of its own kind: plain or streamed, with or without a fault in the framing.
@@ -212,22 +208,41 @@ fn request(round: u32, kind: u64) -> Request<Full<Bytes>> {
         .expect("a request")
 }
 
-async fn read(
-    answer: impl Future<Output = Result<Response<llm_front::admin::ReplyBody>, Infallible>>,
-) -> Bytes {
+/// Where an answer came from, and the answer.
+async fn read<B>(answer: impl Future<Output = Result<Response<B>, Infallible>>) -> (String, Bytes)
+where
+    B: Body<Data = Bytes, Error: Debug>,
+{
     let Ok(answer) = answer.await;
     assert_eq!(answer.status(), 200);
-    answer
-        .into_body()
-        .collect()
-        .await
-        .expect("a clean end")
-        .to_bytes()
+    let source = answer.headers()["cache-status"].to_str().expect("text");
+    let source = source.to_owned();
+    let body = answer.into_body().collect().await.expect("a clean end");
+    (source, body.to_bytes())
+}
+
+/// All got the same, and only one of them had it generated.
+fn one_generation(answers: &[(String, Bytes)], told: &str) {
+    let generated = answers
+        .iter()
+        .filter(|(source, _)| source == "llm-front; fwd=miss");
+    assert_eq!(generated.count(), 1, "{told}: {answers:?}");
+    assert!(
+        answers.iter().all(|(_, body)| *body == answers[0].1),
+        "{told}: {answers:?}"
+    );
+}
+
+fn generations(gateway: &Gateway) -> usize {
+    let metrics = gateway.metrics.render();
+    let series = "llm_front_requests_total{route=\"chat\",source=\"generation\",code=\"200\"} ";
+    let value = metrics.lines().find_map(|line| line.strip_prefix(series));
+    value.expect("it is counted").parse().expect("a number")
 }
 
 #[tokio::test(start_paused = true)]
 async fn in_the_gateway_ten_thousand_of_ten_thousand_generate_once() {
-    let (gateway, stub) = gateway();
+    let gateway = gateway();
     let mut dice = Dice::new(7);
     for round in 0..ROUNDS {
         let kind = dice.below(4);
@@ -236,7 +251,7 @@ async fn in_the_gateway_ten_thousand_of_ten_thousand_generate_once() {
         for _ in 0..dice.below(12) {
             if answer.is_none()
                 && dice.once_in(3)
-                && let std::task::Poll::Ready(ready) = first.poll()
+                && let Poll::Ready(ready) = first.poll()
             {
                 answer = Some(ready);
             }
@@ -253,30 +268,24 @@ async fn in_the_gateway_ten_thousand_of_ten_thousand_generate_once() {
                 }
             }
         );
-        assert_eq!(first, second);
-        assert_eq!(
-            stub.stats().generations,
-            u64::from(round) + 1,
-            "round {round}, kind {kind}"
-        );
+        one_generation(&[first, second], &format!("round {round}, kind {kind}"));
     }
+    assert_eq!(generations(&gateway), ROUNDS as usize);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_the_gateway_on_two_threads_each_question_generates_once() {
-    let (gateway, stub) = gateway();
+    let gateway = gateway();
     for round in 0..1_000 {
         let kind = u64::from(round % 4);
         let callers: Vec<_> = (0..3)
             .map(|_| tokio::spawn(read(gateway.service.clone().oneshot(request(round, kind)))))
             .collect();
+        let mut answers = Vec::new();
         for caller in callers {
-            caller.await.expect("no panic");
+            answers.push(caller.await.expect("no panic"));
         }
-        assert_eq!(
-            stub.stats().generations,
-            u64::from(round) + 1,
-            "round {round}, kind {kind}"
-        );
+        one_generation(&answers, &format!("round {round}, kind {kind}"));
     }
+    assert_eq!(generations(&gateway), 1_000);
 }

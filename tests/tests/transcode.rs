@@ -122,7 +122,7 @@ async fn a_stored_body_serves_a_stream_with_usage_only_if_asked_for() {
 
 async fn always_streaming(settings: Settings) -> Gateway {
     Gateway::before_stub_of(settings, |config| {
-        config.upstream_form = "stream".parse().expect("a form")
+        config.upstream_form = "stream".parse().expect("a form");
     })
     .await
 }
