@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tower::{BoxError, Layer, ServiceExt};
-use tower_batch_llm::{BatchLayer, Window, batch_fn, cost};
+use tower_batch_llm::{BatchLayer, BatchResult, Window, batch_fn, cost};
 
 type Vector = Vec<f32>;
 
 /// Stands for a model, which takes 12 ms a call whether it is given one text or eight.
 ///
 /// There are two ways to fail: the outer `Result` is for the whole batch, an inner one for its text alone.
-async fn embed(texts: Vec<String>) -> Result<Vec<Result<Vector, BoxError>>, BoxError> {
+async fn embed(texts: Vec<String>) -> BatchResult<Vector> {
     tokio::time::sleep(Duration::from_millis(12)).await;
     let vector = |text: String| match text.split_whitespace().count() {
         0 => Err("there is nothing to embed".into()),
@@ -55,7 +55,7 @@ async fn main() -> Result<(), BoxError> {
     let seen = stats.snapshot();
     assert_eq!((seen.batches, seen.items), (3, 20));
     // Two full batches, which went at once, and the rest, when its window ended.
-    assert_eq!((seen.sizes.get(7), seen.sizes.get(3)), (Some(&2), Some(&1)));
+    assert_eq!((seen.batches_of(8), seen.batches_of(4)), (2, 1));
     println!("{} texts, {} calls of the model", seen.items, seen.batches);
     Ok(())
 }

@@ -25,23 +25,24 @@ use tower::util::MapErrLayer;
 use tower::{BoxError, Service, service_fn};
 use tower_coalesce::CoalesceLayer;
 use tower_coalesce::error::Overloaded;
-use tower_coalesce::http::{CollectLayer, Collected, PayloadTooLarge, SharedBody};
+use tower_coalesce::http::{CollectLayer, MaybeCollected, PayloadTooLarge, SharedBody};
 
 const SQUARE: &str = "/example.Numbers/Square";
 
 /// What makes two calls the same: the method, the caller, and the message, byte for byte. If your methods read other metadata,
 /// that belongs here too.
 ///
-/// Only a method that may be shared is named: one that acts must run as often as it is called.
-fn key(request: &http::Request<Collected>) -> Option<Key> {
+/// Only a method that may be shared is collected below: one that acts must run as often as it is called.
+fn key(request: &http::Request<MaybeCollected<Body>>) -> Option<Key> {
+    let message = request.body().collected()?.data().clone();
     let header = |name| request.headers().get_all(name).iter().cloned().collect();
-    (request.uri().path() == SQUARE).then(|| Key {
+    Some(Key {
         path: SQUARE,
         authorization: header("authorization"),
         // How the message is to be read, and how the answer may be written.
         encoding: header("grpc-encoding"),
         accept_encoding: header("grpc-accept-encoding"),
-        message: request.body().data().clone(),
+        message,
     })
 }
 
@@ -68,9 +69,9 @@ async fn main() -> Result<(), BoxError> {
     let server = Server::builder()
         // Above them all: tonic resets the stream on an error that is not a `Status`.
         .layer(MapErrLayer::new(status))
-        // The message is part of the key, so it must be read before the key is made. A method that answers while its requests
-        // still come would wait here for ever: put such a service on a server of its own.
-        .layer(CollectLayer::new(64 * 1024))
+        // The message is part of the key, so it must be read before the key is made. All other methods stream through: one that
+        // answers while its requests still come would otherwise wait here for ever.
+        .layer(CollectLayer::new(64 * 1024).only_if(|head| head.uri.path() == SQUARE))
         .layer(coalesce)
         .add_service(numbers)
         .serve_with_incoming(incoming);

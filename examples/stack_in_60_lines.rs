@@ -10,29 +10,28 @@ use llm_backend::stub::Stub as Server; // Or `client::OpenAi`: any OpenAI-compat
 use llm_backend::{RequestBody, complete::is_complete};
 use std::time::Duration;
 use tower::{BoxError, ServiceBuilder, ServiceExt, util::BoxCloneSyncService};
-use tower_batch_llm::{BatchLayer, Window, batch_fn};
+use tower_batch_llm::{BatchLayer, BatchResult, Window, batch_fn};
 use tower_coalesce::{CoalesceLayer, http::SharedBody};
-use tower_semcache::http::{Answer, HttpRecord};
+use tower_semcache::http::{Answer, FromExtensions, HttpRecord};
 use tower_semcache::{Cache, CacheLayer, Lookup, ProbeLayer, Secret};
 
 type Ask = Request<Part>;
 type Stack = BoxCloneSyncService<Ask, Response<UnsyncBoxBody<Bytes, BoxError>>, BoxError>;
-type Answers = Vec<Result<Response<Full<Bytes>>, BoxError>>;
 
 /// The way of a request. The order counts: a cache outside of the flights would miss what has just been answered.
 fn stack(server: Server, cache: Cache<Answer>) -> Stack {
     let json = HeaderValue::from_static("application/json");
     let whole = move |a: &Answer| is_complete(Completions, a.status(), Some(&json), a.body());
     let record = HttpRecord::new("stack").complete(whole);
-    let lookup = |ask: &Ask| ask.extensions().get::<Lookup>().cloned();
-    let flight = move |ask: &Ask| lookup(ask).map(|it| (*it.scope(), it.canonical().clone()));
+    let probe = ProbeLayer::new(cache.clone(), FromExtensions, record.clone());
+    let flight = |ask: &Ask| ask.extensions().get().map(Lookup::identity);
     let batch = BatchLayer::new(8).window(Window::Fixed(Duration::from_millis(6)));
     ServiceBuilder::new()
         .boxed_clone_sync()
         .map_response(|reply: Response<_>| reply.map(BodyExt::boxed_unsync))
-        .layer(ProbeLayer::new(cache.clone(), lookup, record.clone()))
+        .layer(probe)
         .layer(CoalesceLayer::new(flight).share_with(SharedBody::new()))
-        .layer(CacheLayer::new(cache, lookup, record))
+        .layer(CacheLayer::new(cache, FromExtensions, record))
         .layer(batch.group_by(|ask: &Ask| ask.body().compat().clone()))
         .service(batch_fn(move |asks| merged(server.clone(), asks)))
 }
@@ -49,7 +48,7 @@ fn read(secret: &Secret, body: &Bytes) -> Result<Ask, BoxError> {
 }
 
 /// One call for all of them, and to each its own answer.
-async fn merged(server: Server, asks: Vec<Ask>) -> Result<Answers, BoxError> {
+async fn merged(server: Server, asks: Vec<Ask>) -> BatchResult<Response<Full<Bytes>>> {
     let parts: Vec<Part> = asks.into_iter().map(Request::into_body).collect();
     let request = Request::post("/v1/completions").body(RequestBody::full(join(&parts)?))?;
     let response = server.oneshot(request).await?;

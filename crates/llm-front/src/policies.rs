@@ -7,14 +7,13 @@ use llm_backend::{complete, prompt::Endpoint, transcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tower_semcache::http::{Answer, Asked as AskedHttp, Complete, Transcode};
-use tower_semcache::{Control, Lookup, Scope};
+use tower_semcache::{Control, Identity, Lookup};
 
 /// What two requests in flight must agree on to share one call: all that the cache's key holds, the form on the wire, and what
 /// the callers allow a cache.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct FlightKey {
-    scope: Scope,
-    canonical: Bytes,
+    identity: Identity,
     control: Control,
     wire: Form,
 }
@@ -22,8 +21,7 @@ pub(crate) struct FlightKey {
 impl Hash for FlightKey {
     /// The request is enough to spread keys; equality compares everything.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.scope.hash(state);
-        self.canonical.hash(state);
+        self.identity.hash(state);
     }
 }
 
@@ -34,8 +32,7 @@ pub(crate) fn flight<B>(request: &Request<B>) -> Option<FlightKey> {
     let control = *lookup.allowed();
     // Somebody who wants a stored answer or nothing must not make others wait for nothing.
     (!control.only_if_cached).then(|| FlightKey {
-        scope: *lookup.scope(),
-        canonical: lookup.canonical().clone(),
+        identity: lookup.identity(),
         control,
         wire: asked.wire,
     })

@@ -64,7 +64,7 @@
 //! let first = model.ready().await?.call(ask(vec![1, 2]));
 //! let second = model.ready().await?.call(ask(vec![3]));
 //! assert_eq!((first.await?, second.await?), (3, 3));
-//! assert_eq!(stats.snapshot().sizes.get(1), Some(&1), "one batch of two");
+//! assert_eq!(stats.snapshot().batches_of(2), 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -160,7 +160,7 @@ mod window;
 mod worker;
 
 pub use self::{
-    adapter::{BatchFn, PerItem, batch_fn},
+    adapter::{BatchFn, BatchResult, PerItem, batch_fn},
     batch::{Batch, Item},
     cost::{Oversized, SoFar},
     layer::{BatchLayer, DEFAULT_MAX_IN_FLIGHT, DEFAULT_QUEUE_CAPACITY, DEFAULT_WINDOW},

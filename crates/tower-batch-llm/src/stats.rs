@@ -127,6 +127,15 @@ impl Snapshot {
     pub fn mean_size(&self) -> Option<f64> {
         (self.batches > 0).then(|| self.items as f64 / self.batches as f64)
     }
+
+    /// How many batches had so many items; 0 for a number that no batch can have. Batches of more than 1,024 count as
+    /// batches of 1,024.
+    #[must_use]
+    pub fn batches_of(&self, items: usize) -> u64 {
+        let index = items.checked_sub(1);
+        let count = index.and_then(|index| self.sizes.get(index));
+        count.copied().unwrap_or(0)
+    }
 }
 
 // === impl Counters ===

@@ -197,6 +197,8 @@ async fn the_histogram_counts_batches_by_size() {
     }
     let snapshot = stats.snapshot();
     assert_eq!(snapshot.sizes, [1, 0, 2]);
+    let of = |items| snapshot.batches_of(items);
+    assert_eq!((of(0), of(1), of(2), of(3), of(4)), (0, 1, 0, 2, 0));
     assert_eq!((snapshot.batches, snapshot.items), (3, 7));
     assert_eq!(snapshot.mean_size(), Some(7.0 / 3.0));
 }

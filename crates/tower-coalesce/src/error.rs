@@ -1,4 +1,50 @@
 //! What can go wrong, besides what the inner service does.
+//!
+//! The layer's error is a [`BoxError`], which holds one of these types or what the inner service failed with. Server frameworks want a
+//! response instead, so one more layer stands above this one.
+//!
+//! tonic resets the stream on an error that is not a `tonic::Status`. With `.layer(MapErrLayer::new(status))` (of
+//! [`tower::util`]) above the layers the caller is told why:
+//!
+//! ```
+//! # struct Status(&'static str, String);
+//! # impl Status {
+//! #     fn unavailable(text: String) -> Self { Self("unavailable", text) }
+//! #     fn internal(text: String) -> Self { Self("internal", text) }
+//! # }
+//! use tower::BoxError;
+//! use tower_coalesce::error::Overloaded;
+//!
+//! fn status(error: BoxError) -> Status {
+//!     if error.is::<Overloaded>() {
+//!         Status::unavailable(error.to_string())
+//!     } else {
+//!         Status::internal(error.to_string())
+//!     }
+//! }
+//! # let Status(code, text) = status("gone".into());
+//! # assert_eq!((code, text.as_str()), ("internal", "gone"));
+//! ```
+//!
+//! axum takes layers only where nothing can fail. `.layer(HandleErrorLayer::new(answer))` (of `axum::error_handling`) comes above them:
+//!
+#![cfg_attr(feature = "http", doc = "```")]
+#![cfg_attr(not(feature = "http"), doc = "```ignore")]
+//! use http::StatusCode;
+//! use tower::BoxError;
+//! use tower_coalesce::error::Overloaded;
+//!
+//! async fn answer(error: BoxError) -> (StatusCode, String) {
+//!     let status = if error.is::<Overloaded>() {
+//!         StatusCode::SERVICE_UNAVAILABLE
+//!     } else {
+//!         StatusCode::BAD_GATEWAY
+//!     };
+//!     (status, error.to_string())
+//! }
+//! # let answer = tokio_test::block_on(answer("gone".into()));
+//! # assert_eq!(answer, (StatusCode::BAD_GATEWAY, "gone".to_owned()));
+//! ```
 
 use std::error::Error;
 use std::fmt;

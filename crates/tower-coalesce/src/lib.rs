@@ -30,14 +30,17 @@
 //! # }
 //! ```
 //!
-//! Streaming HTTP responses, told apart by path and body, in a stack that bounds both:
+//! Streaming HTTP responses, in a stack that bounds both bodies. The key must hold all that can change the answer: the method,
+//! the target, the body, **every** header that tells callers apart (a header can come more than once: `get_all`, not `get`), and those
+//! that say how the body is to be read and the answer may be written. What it leaves out, one caller gets as another asked for it:
 //!
 #![cfg_attr(feature = "http", doc = "```")]
 #![cfg_attr(not(feature = "http"), doc = "```ignore")]
 //! use std::convert::Infallible;
 //! use std::time::Duration;
 //! use bytes::Bytes;
-//! use http::{Method, Request, Response};
+//! use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, COOKIE};
+//! use http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
 //! use http_body_util::{BodyExt, Full};
 //! use tower::{ServiceBuilder, ServiceExt, service_fn};
 //! use tower_coalesce::http::{CollectLayer, Collected, SharedBody};
@@ -45,12 +48,30 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), tower::BoxError> {
-//! /// Two requests are the same if they ask for the same thing with the same bytes, for the same user.
-//! fn key(request: &Request<Collected>) -> Option<(String, Option<Bytes>, Bytes)> {
-//!     let user = request.headers().get("authorization");
-//!     let user = user.map(|user| Bytes::copy_from_slice(user.as_bytes()));
-//!     let same = (request.uri().to_string(), user, request.body().data().clone());
-//!     (request.method() == Method::POST).then_some(same)
+//! #[derive(Clone, PartialEq, Eq, Hash)]
+//! struct Key {
+//!     method: Method,
+//!     uri: Uri,
+//!     headers: Vec<(HeaderName, HeaderValue)>,
+//!     body: Bytes,
+//! }
+//!
+//! /// Who asks, and in which form; yours may look at others, like `x-api-key`.
+//! const TELLING: [HeaderName; 6] =
+//!     [AUTHORIZATION, COOKIE, CONTENT_TYPE, CONTENT_ENCODING, ACCEPT, ACCEPT_ENCODING];
+//!
+//! fn key(request: &Request<Collected>) -> Option<Key> {
+//!     let header = |name: HeaderName| {
+//!         let all = request.headers().get_all(&name).iter();
+//!         all.map(move |value| (name.clone(), value.clone()))
+//!     };
+//!     // Only what may run once for many: this server's only POST reads, and does nothing.
+//!     (request.method() == Method::POST).then(|| Key {
+//!         method: request.method().clone(),
+//!         uri: request.uri().clone(),
+//!         headers: TELLING.into_iter().flat_map(header).collect(),
+//!         body: request.body().data().clone(),
+//!     })
 //! }
 //!
 //! let upstream = service_fn(|request: Request<Collected>| async move {
@@ -92,6 +113,7 @@
 //! [`source`](std::error::Error::source) is the original, the same value for all. The flight's own errors are
 //! [`LeaderPanicked`](error::LeaderPanicked), [`TooOld`](error::TooOld), after [`max_age`](CoalesceLayer::max_age), and [`LeaderAborted`](error::LeaderAborted). A reader that
 //! fell too far behind gets a [`Lagged`](error::Lagged). Errors of requests without a key pass through as they are.
+//! How they become responses under tonic and axum is shown in [`error`].
 //!
 //! # Panics
 //! A panic in the inner service, its future or its body is a typed error to all callers of the flight, and its key is free. One

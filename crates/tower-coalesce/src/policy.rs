@@ -5,6 +5,10 @@ use std::hash::Hash;
 /// Implemented for closures `Fn(&Req) -> Option<Key>`. A policy should take the request apart field by field, so that a
 /// new field is a compile error here and not an answer that goes to the wrong caller.
 ///
+/// The key of an HTTP request holds the method (the answer to a `HEAD` must not serve a `GET`), the path and query, the body, every
+/// value of every header that carries a credential, and the content encodings, of the body and accepted for the answer. See the
+/// second example of the [crate docs](crate).
+///
 /// # Panics
 /// A policy that panics does so in the caller's own `call`: no lock is held and no other caller notices.
 pub trait Policy<Req> {

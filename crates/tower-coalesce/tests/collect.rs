@@ -12,7 +12,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio_test::{assert_pending, assert_ready, task};
 use tower::{BoxError, Service, ServiceExt, service_fn};
-use tower_coalesce::http::{Collect, CollectLayer, Collected, PayloadTooLarge};
+use tower_coalesce::http::{Collect, CollectLayer, Collected, MaybeCollected, PayloadTooLarge};
 use tower_layer::Layer;
 
 /// Gives its frames one by one, with or without the end-of-stream hint, and panics if it is asked for more than it
@@ -145,4 +145,59 @@ async fn an_upload_holds_no_place_in_the_inner_service() {
     assert_eq!(request.body().data(), "a");
     respond.send_response(());
     assert!(assert_ready!(call.poll()).is_ok());
+}
+
+/// The data, and whether there were trailers; polled no further than the body says there is something.
+async fn read(mut body: MaybeCollected<Frames>) -> (String, bool) {
+    let (mut text, mut trailers) = (String::new(), false);
+    while !body.is_end_stream() {
+        let Some(frame) = body.frame().await else {
+            break;
+        };
+        match frame.expect("no error").into_data() {
+            Ok(data) => text.push_str(&String::from_utf8_lossy(&data)),
+            Err(frame) => trailers = frame.is_trailers(),
+        }
+    }
+    (text, trailers)
+}
+
+#[tokio::test]
+async fn only_what_the_predicate_picks_is_collected() {
+    type Sent = Request<MaybeCollected<Frames>>;
+    for hint in [true, false] {
+        let (inner, mut handle) = tower_test::mock::pair::<Sent, ()>();
+        let mut service = CollectLayer::new(3)
+            .only_if(|head| head.uri == "/collected")
+            .layer(inner);
+        let request = |path: &str, data: &[&'static str]| {
+            let mut frames = Frames::new(data, hint);
+            let mut trailers = HeaderMap::new();
+            trailers.insert("x-sum", "1".parse().unwrap());
+            frames.frames.insert(0, Ok(Frame::trailers(trailers)));
+            Request::post(path).body(frames).unwrap()
+        };
+
+        // Over the limit, and not even looked at.
+        let mut call = task::spawn(service.call(request("/streamed", &["abc", "d"])));
+        assert_pending!(call.poll());
+        let (sent, respond) = handle.next_request().await.unwrap();
+        assert!(sent.body().collected().is_none());
+        assert!(!sent.body().is_end_stream());
+        assert_eq!(read(sent.into_body()).await, ("abcd".to_owned(), true));
+        respond.send_response(());
+        assert!(assert_ready!(call.poll()).is_ok());
+
+        let mut call = task::spawn(service.call(request("/collected", &["ab", "c"])));
+        assert_pending!(call.poll());
+        let (sent, respond) = handle.next_request().await.unwrap();
+        assert_eq!(sent.body().collected().unwrap().data(), "abc");
+        assert_eq!(sent.body().size_hint().exact(), Some(3));
+        assert_eq!(read(sent.into_body()).await, ("abc".to_owned(), true));
+        respond.send_response(());
+        assert!(assert_ready!(call.poll()).is_ok());
+
+        let error = service.call(request("/collected", &["abc", "d"])).await;
+        assert!(error.unwrap_err().is::<PayloadTooLarge>());
+    }
 }

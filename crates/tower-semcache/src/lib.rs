@@ -8,7 +8,7 @@
 //!   leaves when its life is over, when it is the least recently used and room is needed, or by a
 //!   purge. An exact hit compares scope and canonical request whole.
 //! * A [`Record`] turns a response into a stored answer and back: [`Cloned`] for plain values,
-//!   [`http::HttpRecord`](crate::http) for bodies that stream.
+//!   `http::HttpRecord`, with the feature `http`, for bodies that stream.
 //! * [`ProbeLayer`] answers exact hits in front of everything, [`CacheLayer`] does the rest further
 //!   in: look-up, embedding, search, recording. Both share one [`Cache`]; what coalesces equal
 //!   requests belongs between them, so that the leader of a flight looks once more.
@@ -117,7 +117,9 @@
 //! # Errors
 //!
 //! Those of the inner service, boxed, and [`error::NotCached`] for a caller who wants a stored answer
-//! or nothing (under `http` a 504 instead).
+//! or nothing (under `http` a 504 instead). Server frameworks want a response instead of a boxed
+//! error: under axum, `HandleErrorLayer::new(|error: BoxError| async move { (status, text) })` goes
+//! above the layers, under tonic `tower::util::MapErrLayer::new(|error: BoxError| Status::…)`.
 //!
 //! # Panics
 //!
@@ -129,6 +131,7 @@
 mod cache;
 mod control;
 mod future;
+mod identity;
 mod layer;
 mod lookup;
 mod matching;
@@ -153,13 +156,14 @@ pub use cache::{Builder, Cache, Commit, Hit, Refusal, Stats};
 pub use control::Control;
 pub use future::ResponseFuture;
 pub use guard::{AcceptAll, Guard, Verdict};
+pub use identity::Identity;
 pub use layer::CacheLayer;
 pub use lookup::Lookup;
 pub use matching::{Matching, Similarity, Threshold};
 pub use outcome::{Detail, Outcome};
 pub use policy::Policy;
 pub use probe::{Probe, ProbeLayer};
-pub use record::{Cloned, Record};
+pub use record::{Cloned, ClonedWhen, Record};
 pub use scope::{Scope, ScopeBuilder, Secret};
 pub use semantic::NoEmbedder;
 pub use service::CacheService;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::control::Control;
+use crate::identity::Identity;
 use crate::matching::Matching;
 use crate::scope::{Digest, Scope, Secret};
 
@@ -71,6 +72,12 @@ impl Lookup {
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
+    }
+
+    /// What makes this request the same as another, for use as a key elsewhere.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        Identity::new(self.key, self.scope, self.canonical.clone())
     }
 
     /// The scope of the request.

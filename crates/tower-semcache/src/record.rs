@@ -1,13 +1,15 @@
+use std::fmt;
+
 use tower::BoxError;
 
-use crate::cache::{Commit, Hit};
+use crate::cache::{Commit, Hit, Refusal};
 use crate::error::NotCached;
 use crate::outcome::Outcome;
 use crate::weigh::Weigh;
 
 /// How a response of type `Res` becomes something to store, and a stored thing a response.
 ///
-/// Under `http` this is [`HttpRecord`](crate::http::HttpRecord), which records a body while it
+/// For HTTP it is `http::HttpRecord` (feature `http`), which records a body while it
 /// streams. For responses that are plain values it is [`Cloned`].
 pub trait Record<Req, Res> {
     /// What is stored.
@@ -15,6 +17,13 @@ pub trait Record<Req, Res> {
 
     /// The response of the service with the cache around it.
     type Response;
+
+    /// Whether the answer to this request may be stored. It is asked once, before the request goes on; if it may not, nothing
+    /// of the answer is kept, as if the caller had forbidden it. Default: yes.
+    fn records(&self, asked: &Req) -> bool {
+        let _ = asked;
+        true
+    }
 
     /// A response from the stored answer. `None`: it cannot serve this request after all (it came
     /// in another form, say), and the request goes on as a miss.
@@ -43,11 +52,49 @@ pub trait Record<Req, Res> {
 
 /// Stores a clone of every response.
 ///
-/// Every response that the inner service returns as `Ok` counts as complete.
+/// Every response that the inner service returns as `Ok` counts as complete, unless
+/// [`Cloned::when`] says otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cloned;
 
+/// Stores a clone of every response that is complete; see [`Cloned::when`].
+#[derive(Clone, Copy)]
+pub struct ClonedWhen<F> {
+    complete: F,
+}
+
 // === impl Cloned ===
+
+impl Cloned {
+    /// Stores a clone of every response of which `complete` says that it may serve others. What
+    /// else the inner service returns as `Ok` is passed on and not kept.
+    ///
+    /// ```
+    /// use tower::{BoxError, Layer, ServiceExt, service_fn};
+    /// use tower_semcache::{Cache, CacheLayer, Cloned, Lookup, Secret};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), BoxError> {
+    /// let secret = Secret::random();
+    /// let policy = move |q: &&'static str| Some(Lookup::new(&secret, secret.scope(&[]), (*q).into()));
+    /// let cache: Cache<String> = Cache::builder().build()?;
+    /// let record = Cloned::when(|answer: &String| answer.ends_with('.'));
+    /// let service = CacheLayer::new(cache.clone(), policy, record)
+    ///     .layer(service_fn(|q: &'static str| async move { Ok::<_, BoxError>(q.to_owned()) }));
+    ///
+    /// service.clone().oneshot("whole.").await?;
+    /// service.oneshot("cut of").await?;
+    /// assert_eq!((cache.stats().stored, cache.stats().refused_incomplete), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub const fn when<Res, F>(complete: F) -> ClonedWhen<F>
+    where
+        F: Fn(&Res) -> bool,
+    {
+        ClonedWhen { complete }
+    }
+}
 
 impl<Req, Res> Record<Req, Res> for Cloned
 where
@@ -72,5 +119,44 @@ where
 
     fn forward(&self, response: Res) -> Res {
         response
+    }
+}
+
+// === impl ClonedWhen ===
+
+impl<Req, Res, F> Record<Req, Res> for ClonedWhen<F>
+where
+    Res: Clone + Weigh + Send + Sync + 'static,
+    F: Fn(&Res) -> bool,
+{
+    type Value = Res;
+    type Response = Res;
+
+    fn replay(&self, hit: &Hit<Res>, _: &Req) -> Option<Res> {
+        Some(hit.value().clone())
+    }
+
+    fn record(&self, response: Res, commit: Commit<Res>) -> Res {
+        if (self.complete)(&response) {
+            // A refusal has been counted; the response is good all the same.
+            let _ = commit.store(response.clone());
+        } else {
+            commit.refuse(Refusal::Incomplete);
+        }
+        response
+    }
+
+    fn pass(&self, response: Res, _: Outcome) -> Res {
+        response
+    }
+
+    fn forward(&self, response: Res) -> Res {
+        response
+    }
+}
+
+impl<F> fmt::Debug for ClonedWhen<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClonedWhen").finish_non_exhaustive()
     }
 }

@@ -91,11 +91,12 @@ where
 
     fn call(&mut self, request: Req) -> Self::Future {
         let record = self.record.clone();
-        let Some(lookup) = self.policy.lookup(&request) else {
+        let Some(mut lookup) = self.policy.lookup(&request) else {
             self.cache.counters().bypassed.add(1);
             let call = Oneshot::new(self.inner.clone(), request);
             return ResponseFuture::pass(call, record, Outcome::Bypass);
         };
+        lookup.control.store &= record.records(&request);
         // Before the look-up: whatever is purged from here on must not come back with this answer.
         let generation = self.cache.generation(&lookup);
         if let Some(response) = self.exact(&request, &lookup) {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use common::lookup;
 use http::header::{AGE, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use tower::{BoxError, Layer, Service, ServiceExt, service_fn};
@@ -343,6 +343,46 @@ async fn an_empty_body_is_stored_without_being_polled() {
         assert!(response.body().is_end_stream());
         assert_eq!(rig.calls(), 1);
     }
+}
+
+#[tokio::test]
+async fn the_answer_to_a_head_never_serves_a_get() {
+    let head = || {
+        let mut head = request(&[]);
+        *head.method_mut() = Method::HEAD;
+        head
+    };
+    for hint in HINTS {
+        let mut rig = Rig::new(&[], hint);
+        rig.send(head())
+            .await
+            .into_body()
+            .collect()
+            .await
+            .expect("a clean end");
+        assert!(rig.cache.is_empty(), "{hint:?}");
+        let refused = rig.cache.stats();
+        assert_eq!((refused.misses, refused.stored), (1, 0));
+
+        rig.response = Rig::new(&HELLO, hint).response;
+        let (outcome, body) = rig.read(&[]).await;
+        assert_eq!((outcome, body), (Outcome::Miss, Bytes::from("hello")));
+    }
+}
+
+#[tokio::test]
+async fn a_head_is_served_from_the_answer_to_a_get_without_its_body() {
+    let rig = Rig::new(&HELLO, Hint::None);
+    rig.read(&[]).await;
+    let mut head = request(&[]);
+    *head.method_mut() = Method::HEAD;
+    let response = rig.send(head).await;
+    assert_eq!(status(&response), "test; hit; detail=exact");
+    assert_eq!(response.headers()[CONTENT_LENGTH], "5");
+    assert!(response.body().is_end_stream());
+    let body = response.into_body().collect().await.expect("a clean end");
+    assert!(body.to_bytes().is_empty());
+    assert_eq!(rig.calls(), 1);
 }
 
 #[tokio::test]

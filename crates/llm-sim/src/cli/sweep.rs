@@ -151,8 +151,10 @@ fn time_plots(
     let Some(series) = &stats.series else {
         return output.line("(this scheduler keeps no series over time)");
     };
+    // A picture has no use for more points than this.
+    let thin = series.samples().len().div_ceil(500).max(1);
     let line = |name: &str, at: usize, scale: f64| {
-        let points = series.samples().iter().map(|(ms, values)| {
+        let points = series.samples().iter().step_by(thin).map(|(ms, values)| {
             (
                 ms / 1000.0,
                 values.get(at).copied().unwrap_or(0.0) * scale,

@@ -35,7 +35,13 @@ const METRICS: [Metric; 8] = [
 ];
 
 pub(super) fn run(data: &Path, output: &mut Output) -> Result<(), Error> {
-    let runs = validate::find(data)?;
+    let mut runs = Vec::new();
+    for (name, run) in validate::find(data)? {
+        match run {
+            Ok(run) => runs.push(run),
+            Err(reason) => output.line(&format!("{name} is left out: {reason}"))?,
+        }
+    }
     if runs.is_empty() {
         return Err(Error::new(format!(
             "no runs (*__requests.jsonl) in {}",

@@ -66,6 +66,7 @@ where
         if hit {
             let now_ms = cx.now_ms();
             cx.complete(Completion {
+                queued_ms: now_ms,
                 scheduled_ms: now_ms,
                 first_token_ms: now_ms,
                 finished_ms: now_ms,

@@ -69,7 +69,7 @@ fn capacity(question: &Question<'_>) -> f64 {
 fn what_if(question: &Question<'_>, replicas: usize, capacity_rps: f64) -> Vec<(String, Fleet)> {
     let (rate, hit) = (question.rate_rps, question.hit_rate);
     let mut cases = vec![
-        (format!("{} replica(s) more", 1), replicas + 1, rate, hit),
+        ("one replica more".to_owned(), replicas + 1, rate, hit),
         ("a quarter more load".to_owned(), replicas, rate * 1.25, hit),
     ];
     if replicas > 1 {

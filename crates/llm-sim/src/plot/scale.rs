@@ -30,6 +30,16 @@ impl Axis {
         if high <= low {
             high = if logarithmic { low * 10.0 } else { low + 1.0 };
         }
+        if logarithmic {
+            low = steps(low)
+                .into_iter()
+                .filter(|step| *step <= low * 1.0001)
+                .fold(0.1 * low, f64::max);
+            high = steps(high)
+                .into_iter()
+                .filter(|step| *step >= high * 0.9999)
+                .fold(10.0 * high, f64::min);
+        }
         Self {
             low,
             high,
@@ -73,6 +83,12 @@ impl Axis {
         let last = (self.high / step).floor() as i64;
         (first..=last).map(|tick| tick as f64 * step).collect()
     }
+}
+
+/// The round values of a decade and of the beginning of the next.
+fn steps(value: f64) -> [f64; 4] {
+    let decade = 10.0_f64.powf(value.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|step| step * decade)
 }
 
 /// A short label.

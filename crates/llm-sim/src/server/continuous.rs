@@ -38,6 +38,7 @@ pub struct Continuous<C> {
 #[derive(Debug)]
 struct Running {
     request: Request,
+    queued_ms: f64,
     scheduled_ms: f64,
     first_token_ms: f64,
     cancelled: bool,
@@ -94,6 +95,7 @@ impl<C> Continuous<C> {
             if !running.cancelled {
                 signals.push(Signal::Done(Completion {
                     request: running.request,
+                    queued_ms: running.queued_ms,
                     scheduled_ms: running.scheduled_ms,
                     first_token_ms: running.first_token_ms,
                     finished_ms: now_ms,
@@ -119,6 +121,7 @@ impl<C> Continuous<C> {
             self.stats.prefill_tokens += u64::from(prompt);
             let end = self.step + u64::from(request.output_tokens.max(1));
             let running = Running {
+                queued_ms: request.arrival_ms,
                 request,
                 scheduled_ms: now_ms,
                 first_token_ms: now_ms,

@@ -62,6 +62,9 @@ pub enum Signal {
 pub struct Completion {
     /// The request.
     pub request: Request,
+    /// When the server took it in: at once, or where the server looks only between two steps, at
+    /// the end of the step.
+    pub queued_ms: f64,
     /// When it first took a seat.
     pub scheduled_ms: f64,
     /// When its first token was out.

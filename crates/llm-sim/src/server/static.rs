@@ -209,6 +209,7 @@ where
                     }
                     signals.push(Signal::FirstToken(end.request.id));
                     signals.push(Signal::Done(Completion {
+                        queued_ms: end.request.arrival_ms,
                         scheduled_ms: *start_ms,
                         first_token_ms: now_ms,
                         finished_ms: now_ms,

@@ -71,7 +71,7 @@ pub fn compare(run: &RealRun) -> Comparison {
         name: run.name.clone(),
         requests: run.requests.len(),
         measured_e2e_mean_s: mean(&|at| run.requests.get(at).map_or(0.0, e2e_s)),
-        simulated_e2e_mean_s: mean(&|at| done.get(at).map_or(0.0, |done| done.e2e_ms() / 1000.0)),
+        simulated_e2e_mean_s: mean(&|at| done.get(at).map_or(0.0, simulated_e2e_s)),
         preemptions,
         errors,
         without_kv_limit: self::errors(&run.requests, &simulate(run, unlimited).0),
@@ -106,6 +106,12 @@ fn e2e_s(real: &RealRequest) -> f64 {
     real.last_token_ts - real.queued_ts
 }
 
+/// From where vLLM stamps `queued_ts`: when its loop takes the request in, between two steps. An
+/// arrival's wait for that moment is in neither of the two.
+fn simulated_e2e_s(done: &Completion) -> f64 {
+    (done.finished_ms - done.queued_ms) / 1000.0
+}
+
 fn tpot_s(real: &RealRequest) -> f64 {
     (real.last_token_ts - real.first_token_ts)
         / f64::from(real.output_toks.saturating_sub(1).max(1))
@@ -114,10 +120,10 @@ fn tpot_s(real: &RealRequest) -> f64 {
 fn errors(real: &[RealRequest], done: &[Completion]) -> Errors {
     let measured = |of: fn(&RealRequest) -> f64| Sample::new(real.iter().map(of));
     let simulated = |of: fn(&Completion) -> f64| Sample::new(done.iter().map(of));
-    let e2e = (measured(e2e_s), simulated(|done| done.e2e_ms() / 1000.0));
+    let e2e = (measured(e2e_s), simulated(simulated_e2e_s));
     let ttft = (
         measured(|real| real.first_token_ts - real.queued_ts),
-        simulated(|done| done.ttft_ms() / 1000.0),
+        simulated(|done| (done.first_token_ms - done.queued_ms) / 1000.0),
     );
     let tpot = (
         measured(tpot_s),
@@ -129,7 +135,7 @@ fn errors(real: &[RealRequest], done: &[Completion]) -> Errors {
     let absolute: f64 = real
         .iter()
         .zip(done)
-        .map(|(real, done)| relative(e2e_s(real), done.e2e_ms() / 1000.0).abs())
+        .map(|(real, done)| relative(e2e_s(real), simulated_e2e_s(done)).abs())
         .sum();
     Errors {
         e2e_mean: mean(&e2e),

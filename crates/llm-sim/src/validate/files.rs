@@ -1,9 +1,6 @@
 //! The files of a real run.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use serde::Deserialize;
 
@@ -92,12 +89,15 @@ struct CompilationConfig {
     cudagraph_capture_sizes: Option<Vec<u32>>,
 }
 
-/// Every run in a folder, its `sim/lss` folder included, by name.
+/// A run's name, and the run or why it cannot be used.
+pub type Found = (String, Result<RealRun, Error>);
+
+/// Every run in a folder (or in its `sim/lss` folder), by name: the run, or why it cannot be used.
 ///
 /// # Errors
 ///
-/// A folder that cannot be read, or a run whose files do not hold what they should.
-pub fn find(folder: &Path) -> Result<Vec<RealRun>, Error> {
+/// A folder that cannot be read.
+pub fn find(folder: &Path) -> Result<Vec<Found>, Error> {
     let nested = folder.join("sim/lss");
     let folder = if nested.is_dir() {
         nested.as_path()
@@ -109,14 +109,12 @@ pub fn find(folder: &Path) -> Result<Vec<RealRun>, Error> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort_unstable();
-    let mut runs = Vec::new();
-    for name in names
+    let runs = names
         .iter()
-        .filter_map(|name| name.strip_suffix("__requests.jsonl"))
-    {
-        runs.push(load(folder, name, &names)?);
-    }
-    Ok(runs)
+        .filter_map(|name| name.strip_suffix("__requests.jsonl"));
+    Ok(runs
+        .map(|name| (name.to_owned(), load(folder, name, &names)))
+        .collect())
 }
 
 fn read(path: &Path) -> Result<String, Error> {
@@ -184,78 +182,89 @@ fn config(meta: &Meta) -> VllmConfig {
     config
 }
 
+/// The cost model from the operator tables of the run's model, accelerator and parallelism.
 fn tables(folder: &Path, name: &str, names: &[String], meta: &Meta) -> Result<Tables, Error> {
     let hardware = name.split('_').next().unwrap_or(name);
     let model = meta.model.rsplit('/').next().unwrap_or(&meta.model);
-    let prefix = format!("prof_{hardware}_");
-    let suffix = "__dense.csv";
-    let stem = names
-        .iter()
-        .find_map(|file| {
-            let stem = file.strip_suffix(suffix)?;
-            (stem.starts_with(&prefix) && stem.ends_with(model)).then_some(stem)
-        })
-        .ok_or_else(|| Error::new(format!("no operator tables of {model} on {hardware}")))?;
-    let table = |kind: &str| read(&folder.join(PathBuf::from(format!("{stem}__{kind}.csv"))));
-    let layers = layers(model)
-        .ok_or_else(|| Error::new(format!("the number of layers of {model} is not known")))?;
     let parallel = meta.engine_kwargs.tensor_parallel_size.unwrap_or(1);
-    if parallel > 1 {
-        return Err(Error::new(format!(
-            "{name}: {parallel}-way tensor parallel tables are not read"
-        )));
-    }
-    let cost = Tables::new(
-        &table("dense")?,
-        &table("per_sequence")?,
-        &table("attention")?,
+    let stems: Vec<&str> = names
+        .iter()
+        .filter(|file| file.starts_with(&format!("prof_{hardware}_")) && file.contains(model))
+        .filter_map(|file| file.strip_suffix("__dense.csv"))
+        .collect();
+    // Several degrees of parallelism tell themselves apart by `tp1`, `tp2`, … in the name.
+    let of_degree = |stem: &&&str| stem.contains(&format!("tp{parallel}"));
+    let stem = match (stems.iter().find(of_degree), stems.as_slice()) {
+        (Some(stem), _) => stem,
+        (None, [only]) if parallel == 1 => only,
+        _ => {
+            let what = format!("no operator tables of {model} on {parallel} x {hardware}");
+            return Err(Error::new(what));
+        }
+    };
+    let path = |kind: &str| folder.join(format!("{stem}__{kind}.csv"));
+    let (layers, hidden) = shape(model)
+        .ok_or_else(|| Error::new(format!("the number of layers of {model} is not known")))?;
+    let mut cost = Tables::new(
+        &read(&path("dense"))?,
+        &read(&path("per_sequence"))?,
+        &read(&path("attention"))?,
         layers,
     )?;
+    if path("moe").exists() {
+        cost = cost.experts(&read(&path("moe"))?)?;
+    }
+    if parallel > 1 {
+        cost = cost.sharded(hidden);
+    }
     let eager = meta.engine_kwargs.enforce_eager == Some(true);
     let sizes = &meta
         .resolved_config
         .compilation_config
         .cudagraph_capture_sizes;
     Ok(match sizes {
-        Some(sizes) if !eager => cost.graph_sizes(sizes.clone()),
+        Some(sizes) if !eager => cost.graphs(sizes.clone()),
         _ => cost,
     })
 }
 
-/// Layers of models that are often served, from their published configurations.
-fn layers(model: &str) -> Option<u32> {
-    const LAYERS: &[(&str, u32)] = &[
-        ("llama-3.2-1b", 16),
-        ("llama-3.2-3b", 28),
-        ("llama-3.1-8b", 32),
-        ("llama-3-8b", 32),
-        ("llama-2-7b", 32),
-        ("llama-2-13b", 40),
-        ("llama-3.1-70b", 80),
-        ("llama-3.3-70b", 80),
-        ("llama-2-70b", 80),
-        ("mistral-7b", 32),
-        ("mixtral-8x7b", 32),
-        ("qwen3-0.6b", 28),
-        ("qwen3-1.7b", 28),
-        ("qwen3-4b", 36),
-        ("qwen3-8b", 36),
-        ("qwen3-14b", 40),
-        ("qwen3-32b", 64),
-        ("qwen3-30b-a3b", 48),
-        ("qwen2.5-7b", 28),
-        ("qwen2.5-14b", 48),
-        ("qwen2.5-32b", 64),
-        ("qwen2.5-72b", 80),
-        ("opt-13b", 40),
-        ("phi-4", 40),
-        ("gemma-2-9b", 42),
-        ("gemma-3-12b", 48),
-        ("gemma-3-27b", 62),
+/// Layers and hidden size of models that are often served, from their published configurations.
+fn shape(model: &str) -> Option<(u32, u32)> {
+    const SHAPES: &[(&str, u32, u32)] = &[
+        ("llama-3.2-1b", 16, 2048),
+        ("llama-3.2-3b", 28, 3072),
+        ("llama-3.1-8b", 32, 4096),
+        ("meta-llama-3-8b", 32, 4096),
+        ("llama-3-8b", 32, 4096),
+        ("llama-2-7b", 32, 4096),
+        ("llama-2-13b", 40, 5120),
+        ("llama-3.1-70b", 80, 8192),
+        ("llama-3.3-70b", 80, 8192),
+        ("llama-2-70b", 80, 8192),
+        ("mistral-7b", 32, 4096),
+        ("mixtral-8x7b", 32, 4096),
+        ("phi-mini-moe", 32, 4096),
+        ("phi-3.5-moe", 32, 4096),
+        ("phi-4", 40, 5120),
+        ("qwen3-0.6b", 28, 1024),
+        ("qwen3-1.7b", 28, 2048),
+        ("qwen3-4b", 36, 2560),
+        ("qwen3-8b", 36, 4096),
+        ("qwen3-14b", 40, 5120),
+        ("qwen3-32b", 64, 5120),
+        ("qwen3-30b-a3b", 48, 2048),
+        ("qwen2.5-7b", 28, 3584),
+        ("qwen2.5-14b", 48, 5120),
+        ("qwen2.5-32b", 64, 5120),
+        ("qwen2.5-72b", 80, 8192),
+        ("opt-13b", 40, 5120),
+        ("gemma-2-9b", 42, 3584),
+        ("gemma-3-12b", 48, 3840),
+        ("gemma-3-27b", 62, 5376),
     ];
     let model = model.to_ascii_lowercase();
-    LAYERS
+    SHAPES
         .iter()
-        .find(|(name, _)| model.starts_with(name))
-        .map(|(_, layers)| *layers)
+        .find(|(name, ..)| model.starts_with(name))
+        .map(|(_, layers, hidden)| (*layers, *hidden))
 }

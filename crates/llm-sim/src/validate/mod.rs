@@ -10,5 +10,5 @@ mod files;
 
 pub use self::{
     compare::{Comparison, Errors, PEERS, compare},
-    files::{RealRequest, RealRun, find},
+    files::{Found, RealRequest, RealRun, find},
 };

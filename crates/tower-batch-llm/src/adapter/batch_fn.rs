@@ -13,6 +13,20 @@ use tower_service::Service;
 
 use crate::{Batch, Responder, error::MissingResult};
 
+/// What the function of a [`batch_fn`](batch_fn()) returns: a result for each request, in their order, or an
+/// error for all of them.
+///
+/// ```
+/// use tower_batch_llm::{BatchResult, batch_fn};
+///
+/// async fn halves(numbers: Vec<u64>) -> BatchResult<u64> {
+///     let half = |n| if n % 2 == 0 { Ok(n / 2) } else { Err("odd".into()) };
+///     Ok(numbers.into_iter().map(half).collect())
+/// }
+/// # let _ = batch_fn(halves);
+/// ```
+pub type BatchResult<Res, E = BoxError> = Result<Vec<Result<Res, BoxError>>, E>;
+
 /// Makes an inner service of a function from requests to results, one a request and in the same
 /// order.
 ///
@@ -50,7 +64,7 @@ pin_project! {
 impl<F, Req, Res, Fut, E> Service<Batch<Req, Res>> for BatchFn<F>
 where
     F: Fn(Vec<Req>) -> Fut,
-    Fut: Future<Output = Result<Vec<Result<Res, BoxError>>, E>>,
+    Fut: Future<Output = BatchResult<Res, E>>,
 {
     type Response = ();
     type Error = E;
@@ -79,7 +93,7 @@ impl<F> fmt::Debug for BatchFn<F> {
 
 impl<Fut, Res, E> Future for BatchFnFuture<Fut, Res>
 where
-    Fut: Future<Output = Result<Vec<Result<Res, BoxError>>, E>>,
+    Fut: Future<Output = BatchResult<Res, E>>,
 {
     type Output = Result<(), E>;
 

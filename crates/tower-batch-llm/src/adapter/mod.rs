@@ -4,6 +4,6 @@ mod batch_fn;
 mod per_item;
 
 pub use self::{
-    batch_fn::{BatchFn, BatchFnFuture, batch_fn},
+    batch_fn::{BatchFn, BatchFnFuture, BatchResult, batch_fn},
     per_item::{PerItem, PerItemFuture},
 };

@@ -1,19 +1,23 @@
 use std::error::Error;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
-use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Request};
-use http_body::{Body, Frame, SizeHint};
-use pin_project_lite::pin_project;
+use bytes::Bytes;
+use http::Request;
+use http_body::Body;
 use tower::BoxError;
-use tower::util::Oneshot;
 use tower_layer::Layer;
 use tower_service::Service;
 
+use super::collect_if::CollectIfLayer;
+use super::collected::Collected;
+use super::collecting::CollectFuture;
+
 /// Collects request bodies, up to a limit, so that a [`Policy`](crate::Policy) can look into them.
+///
+/// Every body is collected before the inner service is called, so what streams both ways (a gRPC call, say, that answers while
+/// its requests still come) would wait for ever, and an upload over the limit fails: let those pass with
+/// [`only_if`](Self::only_if).
 ///
 /// # Back-pressure
 /// Always ready. The inner service is driven to readiness after the body is there, so that a slow upload holds no place in it.
@@ -38,53 +42,10 @@ pub struct Collect<S> {
     limit: usize,
 }
 
-/// A whole body in memory: cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct Collected {
-    data: Bytes,
-    trailers: Option<HeaderMap>,
-}
-
 /// The request body is over the limit.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadTooLarge {
     limit: usize,
-}
-
-pin_project! {
-    /// Response future of [`Collect`].
-    pub struct CollectFuture<S, B>
-    where
-        S: Service<Request<Collected>>,
-    {
-        #[pin]
-        state: State<S, B>,
-        limit: usize,
-    }
-}
-
-pin_project! {
-    #[project = StateProj]
-    enum State<S, B>
-    where
-        S: Service<Request<Collected>>,
-    {
-        Collecting {
-            #[pin]
-            body: B,
-            head: Option<(S, http::request::Parts)>,
-            data: Data,
-            trailers: Option<HeaderMap>,
-        },
-        Calling { #[pin] call: Oneshot<S, Request<Collected>> },
-    }
-}
-
-/// Frames so far. One frame, which most bodies are, is not copied.
-#[derive(Debug)]
-enum Data {
-    One(Bytes),
-    Many(BytesMut),
 }
 
 // === impl CollectLayer ===
@@ -94,6 +55,45 @@ impl CollectLayer {
     #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self { limit }
+    }
+
+    /// Collects only the bodies of requests whose head `predicate` picks. All others stream through as they come, however large:
+    /// an upload, or a call that answers while it is still being asked. Behind it bodies are [`MaybeCollected`].
+    ///
+    /// [`MaybeCollected`]: super::MaybeCollected
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use bytes::Bytes;
+    /// use http::{Request, Response};
+    /// use http_body_util::Full;
+    /// use tower::{ServiceBuilder, ServiceExt, service_fn};
+    /// use tower_coalesce::CoalesceLayer;
+    /// use tower_coalesce::http::{CollectLayer, MaybeCollected, SharedBody};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), tower::BoxError> {
+    /// // A body that was not collected has no key.
+    /// let key = |request: &Request<MaybeCollected<Full<Bytes>>>| {
+    ///     request.body().collected().map(|body| body.data().clone())
+    /// };
+    /// let service = ServiceBuilder::new()
+    ///     .layer(CollectLayer::new(64 * 1024).only_if(|head| head.uri.path() == "/ask"))
+    ///     .layer(CoalesceLayer::new(key).share_with(SharedBody::new()))
+    ///     .service(service_fn(|request: Request<MaybeCollected<Full<Bytes>>>| async move {
+    ///         Ok::<_, Infallible>(Response::new(request.into_body()))
+    ///     }));
+    ///
+    /// let upload = Request::post("/files").body(Full::new(Bytes::from(vec![0; 1024 * 1024])))?;
+    /// assert!(service.oneshot(upload).await?.status().is_success());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub const fn only_if<P>(self, predicate: P) -> CollectIfLayer<P>
+    where
+        P: Fn(&http::request::Parts) -> bool,
+    {
+        CollectIfLayer::new(self.limit, predicate)
     }
 }
 
@@ -143,183 +143,17 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (parts, body) = request.into_parts();
-        let state = State::Collecting {
-            body,
-            head: Some((self.inner.clone(), parts)),
-            data: Data::One(Bytes::new()),
-            trailers: None,
-        };
-        CollectFuture {
-            state,
-            limit: self.limit,
-        }
-    }
-}
-
-// === impl CollectFuture ===
-
-impl<S, B> Future for CollectFuture<S, B>
-where
-    S: Service<Request<Collected>>,
-    S::Error: Into<BoxError>,
-    B: Body<Data = Bytes>,
-    B::Error: Into<BoxError>,
-{
-    type Output = Result<S::Response, BoxError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        let too_large = PayloadTooLarge { limit: *this.limit };
-        let request = match this.state.as_mut().project() {
-            StateProj::Calling { call } => return call.poll(cx).map_err(Into::into),
-            StateProj::Collecting {
-                mut body,
-                head,
-                data,
-                trailers,
-            } => {
-                // What the body says of itself is believed only where it refuses.
-                let known = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-                if known.saturating_add(data.len()) > *this.limit {
-                    return Poll::Ready(Err(too_large.into()));
-                }
-                while !body.is_end_stream() {
-                    let Some(frame) = ready!(body.as_mut().poll_frame(cx)) else {
-                        break;
-                    };
-                    match frame.map_err(Into::into)?.into_data() {
-                        Ok(more) if data.len().saturating_add(more.len()) > *this.limit => {
-                            return Poll::Ready(Err(too_large.into()));
-                        }
-                        Ok(more) => data.push(more),
-                        Err(frame) => *trailers = frame.into_trailers().ok(),
-                    }
-                }
-                let body = Collected {
-                    data: data.take(),
-                    trailers: trailers.take(),
-                };
-                head.take()
-                    .map(|(inner, parts)| (inner, Request::from_parts(parts, body)))
-            }
-        };
-        // A future that is polled after an error finds its head gone only if it had got this far before.
-        let Some((inner, request)) = request else {
-            return Poll::Ready(Err(too_large.into()));
-        };
-        this.state.set(State::Calling {
-            call: Oneshot::new(inner, request),
-        });
-        match this.state.project() {
-            StateProj::Calling { call } => call.poll(cx).map_err(Into::into),
-            StateProj::Collecting { .. } => Poll::Ready(Err(too_large.into())),
-        }
-    }
-}
-
-impl<S, B> fmt::Debug for CollectFuture<S, B>
-where
-    S: Service<Request<Collected>>,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CollectFuture").finish_non_exhaustive()
-    }
-}
-
-// === impl Data ===
-
-impl Data {
-    fn len(&self) -> usize {
-        match self {
-            Self::One(data) => data.len(),
-            Self::Many(data) => data.len(),
-        }
-    }
-
-    fn push(&mut self, more: Bytes) {
-        match self {
-            Self::One(first) if first.is_empty() => *first = more,
-            Self::One(first) => {
-                let mut all = BytesMut::with_capacity((first.len() + more.len()) * 2);
-                all.extend_from_slice(first);
-                all.extend_from_slice(&more);
-                *self = Self::Many(all);
-            }
-            Self::Many(all) => all.extend_from_slice(&more),
-        }
-    }
-
-    fn take(&mut self) -> Bytes {
-        match std::mem::replace(self, Self::One(Bytes::new())) {
-            Self::One(data) => data,
-            Self::Many(data) => data.freeze(),
-        }
-    }
-}
-
-// === impl Collected ===
-
-impl Collected {
-    /// The bytes.
-    #[must_use]
-    pub fn data(&self) -> &Bytes {
-        &self.data
-    }
-
-    /// The bytes.
-    #[must_use]
-    pub fn into_data(self) -> Bytes {
-        self.data
-    }
-
-    /// The trailers, if there were any and they have not been read yet.
-    #[must_use]
-    pub fn trailers(&self) -> Option<&HeaderMap> {
-        self.trailers.as_ref()
-    }
-}
-
-impl From<Bytes> for Collected {
-    fn from(data: Bytes) -> Self {
-        Self {
-            data,
-            trailers: None,
-        }
-    }
-}
-
-impl Body for Collected {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let data = std::mem::take(&mut self.data);
-        if !data.is_empty() {
-            return Poll::Ready(Some(Ok(Frame::data(data))));
-        }
-        Poll::Ready(
-            self.trailers
-                .take()
-                .map(|trailers| Ok(Frame::trailers(trailers))),
-        )
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.data.is_empty() && self.trailers.is_none()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(super::pump::len(&self.data))
+        CollectFuture::collect(self.inner.clone(), request, self.limit)
     }
 }
 
 // === impl PayloadTooLarge ===
 
 impl PayloadTooLarge {
+    pub(super) const fn new(limit: usize) -> Self {
+        Self { limit }
+    }
+
     /// How many bytes it may have.
     #[must_use]
     pub fn limit(&self) -> usize {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use bytes::Bytes;
-//! use http::{Request, Response};
+//! use http::{Method, Request, Response};
 //! use http_body_util::{BodyExt, Full};
 //! use tower::{BoxError, Layer, ServiceExt, service_fn};
 //! use tower_semcache::http::{Answer, HttpRecord};
@@ -16,9 +16,14 @@
 //! # async fn main() -> Result<(), BoxError> {
 //! let secret = Secret::random();
 //! let policy = move |request: &Request<()>| {
-//!     let path = Bytes::copy_from_slice(request.uri().path().as_bytes());
-//!     let lookup = Lookup::new(&secret, secret.scope(&[]), path);
-//!     Some(lookup.control(Control::from_headers(request.headers())))
+//!     let mut scope = secret.scope_builder();
+//!     for caller in request.headers().get_all("authorization") {
+//!         scope = scope.part("caller", caller.as_bytes());
+//!     }
+//!     let target = request.uri().to_string().into();
+//!     let lookup = Lookup::new(&secret, scope.finish(), target);
+//!     let lookup = lookup.control(Control::from_headers(request.headers()));
+//!     (request.method() == Method::GET).then_some(lookup)
 //! };
 //! let cache: Cache<Answer> = Cache::builder().build()?;
 //! let service = CacheLayer::new(cache, policy, HttpRecord::new("example"))
@@ -50,12 +55,22 @@
 //! # drop(record);
 //! ```
 //!
+//! # What belongs into the key
+//!
+//! All that can change the answer, in the scope or in the canonical request; what is in neither, one
+//! caller gets as another asked for it. Of an HTTP request that is the method, unless the policy
+//! takes but one; the path and query; the body; every value of every header that carries a credential
+//! (`get_all`, not `get`); and what else the service reads, like `Accept` or `Accept-Language`. A
+//! `POST` comes under a policy only where it is known to act on nothing.
+//!
 //! # What is stored
 //!
 //! A response whose body came to a clean end, of the length its `Content-Length` promises, within
 //! [`max_entry_bytes`](crate::Cache::max_entry_bytes), and of which [`Complete`] says that it is
 //! whole. Never stored are responses
 //!
+//! * to a `HEAD`: its body is empty, and where the policy leaves out the method, that would serve a `GET`. A `HEAD` can be
+//!   served from what a `GET` has stored, and gets all of it but the body;
 //! * with `Cache-Control: no-store` or `private`, or `max-age` or `s-maxage` of zero (of less than
 //!   the life the entry would have, it shortens that life). `no-cache` is obeyed too, except on
 //!   `text/event-stream`: there servers send it by habit, against proxies that buffer;
@@ -78,6 +93,7 @@
 mod answer;
 mod body;
 mod complete;
+mod extensions;
 mod headers;
 mod record;
 mod status;
@@ -86,6 +102,7 @@ mod transcode;
 pub use answer::Answer;
 pub use body::Body;
 pub use complete::{Complete, Success};
+pub use extensions::FromExtensions;
 pub use record::HttpRecord;
 pub use transcode::{Asked, SameForm, Transcode};
 

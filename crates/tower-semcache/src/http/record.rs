@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{AGE, HeaderName, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use tower::BoxError;
 
 use super::answer::Answer;
@@ -62,7 +62,8 @@ impl HttpRecord {
         }
     }
 
-    /// How a stored answer takes another form. Default: [`SameForm`].
+    /// How a stored answer takes another form. Default: [`SameForm`], which is right only where requests for different forms
+    /// are different requests.
     #[must_use]
     pub fn transcode(self, transcode: impl Transcode) -> Self {
         let status = self.inner.status.clone();
@@ -92,12 +93,22 @@ where
     type Value = Answer;
     type Response = Response<Body<B>>;
 
+    /// All but the answer to a HEAD: its body is empty, and must not serve a GET.
+    fn records(&self, asked: &Request<Req>) -> bool {
+        asked.method() != Method::HEAD
+    }
+
     fn replay(&self, hit: &Hit<Answer>, asked: &Request<Req>) -> Option<Self::Response> {
         let answer = self
             .inner
             .transcode
             .serve(hit.value(), &Asked::from(asked))?;
         let (status, headers, body) = answer.into_parts();
+        // To a HEAD all is told but the body, its length included (RFC 9110, section 9.3.2).
+        let body = match *asked.method() {
+            Method::HEAD => Bytes::new(),
+            _ => body,
+        };
         let mut response = Response::new(Body::stored(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{curve::Curve, number, rows};
+use super::{Csv, surface::Surface};
 use crate::{
     cost::{Batch, Chunk},
     error::Error,
@@ -25,16 +25,18 @@ pub(super) struct Attention {
 }
 
 impl Attention {
-    pub(super) fn parse(csv: &str) -> Result<Self, Error> {
+    pub(super) fn parse(csv: &Csv<'_>) -> Result<Self, Error> {
         let mut table = BTreeMap::new();
-        for row in rows(csv) {
-            let key = (
-                number(row.first(), &row)? as u32,
-                number(row.get(1), &row)? as u32,
-                number(row.get(2), &row)? as u32,
-                number(row.get(3), &row)? as u32,
-            );
-            table.insert(key, number(row.get(4), &row)?);
+        for row in csv.rows() {
+            // Later tables also have other kernels, and several tokens a decoding sequence.
+            let plain = |column: &str, value: &str| row.text(column).is_none_or(|it| it == value);
+            if !plain("layer", "attention") || !plain("decode_q_len", "1") {
+                continue;
+            }
+            let whole = |column: &str| row.number(column).map(|number| number as u32);
+            let (chunk, history) = (whole("prefill_chunk")?, whole("kv_prefill")?);
+            let (decodes, context) = (whole("n_decode")?, whole("kv_decode")?);
+            table.insert((chunk, history, decodes, context), row.number("time_us")?);
         }
         if table.is_empty() {
             return Err(Error::new("the attention table is empty"));
@@ -114,44 +116,5 @@ impl Attention {
         };
         let (low, high) = (low.at(decodes, context), high.at(decodes, context));
         (low + share * (high - low)).max(0.0)
-    }
-}
-
-/// A function of two variables: a curve over the second at each of some values of the first, and
-/// linear in between.
-#[derive(Clone, Debug, Default)]
-struct Surface {
-    building: BTreeMap<u32, Vec<(f64, f64)>>,
-    rows: Vec<(f64, Curve)>,
-}
-
-impl Surface {
-    fn add(&mut self, x: u32, y: u32, value: f64) {
-        self.building
-            .entry(x)
-            .or_default()
-            .push((f64::from(y), value));
-    }
-
-    fn sorted(mut self) -> Self {
-        self.rows = std::mem::take(&mut self.building)
-            .into_iter()
-            .map(|(x, points)| (f64::from(x), Curve::new(points)))
-            .filter(|(_, curve)| !curve.is_empty())
-            .collect();
-        self
-    }
-
-    fn at(&self, x: f64, y: f64) -> f64 {
-        let after = self.rows.partition_point(|(other, _)| *other < x);
-        let segment = after.clamp(1, self.rows.len().saturating_sub(1).max(1));
-        match (self.rows.get(segment - 1), self.rows.get(segment)) {
-            (Some((x0, low)), Some((x1, high))) => {
-                let (low, high) = (low.at(y), high.at(y));
-                low + (high - low) * (x - x0) / (x1 - x0)
-            }
-            (Some((_, only)), None) => only.at(y),
-            _ => 0.0,
-        }
     }
 }

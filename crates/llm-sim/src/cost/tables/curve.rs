@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{number, rows};
+use super::Csv;
 use crate::error::Error;
 
 /// A piecewise linear function through points with ascending x; beyond its ends the last segment
@@ -19,15 +19,18 @@ impl Curve {
         Self { points }
     }
 
-    /// The sum of the operators in a table `operator,x,time`, each times `weight(operator)`, at
-    /// every x of the table.
-    pub(super) fn sum(csv: &str, weight: impl Fn(&str) -> f64) -> Result<Self, Error> {
+    /// The sum of the operators in a table, each times `weight(operator)`, at every x of the table;
+    /// and the sum of the weights.
+    pub(super) fn sum(
+        csv: &Csv<'_>,
+        x: &str,
+        weight: impl Fn(&str) -> f64,
+    ) -> Result<(Self, f64), Error> {
         let mut by_operator: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
-        for row in rows(csv) {
-            let x = number(row.get(1), &row)?;
-            let time = number(row.get(2), &row)?;
-            let operator = row.first().copied().unwrap_or_default();
-            by_operator.entry(operator).or_default().push((x, time));
+        for row in csv.rows() {
+            let point = (row.number(x)?, row.number("time_us")?);
+            let operator = row.text("layer").unwrap_or_default();
+            by_operator.entry(operator).or_default().push(point);
         }
         if by_operator.is_empty() {
             return Err(Error::new("an operator table is empty"));
@@ -45,9 +48,11 @@ impl Curve {
                 .map(|(weight, curve)| weight * curve.at(x))
                 .sum()
         };
-        Ok(Self {
-            points: xs.into_iter().map(|x| (x, total(x))).collect(),
-        })
+        let points = xs.into_iter().map(|x| (x, total(x))).collect();
+        Ok((
+            Self { points },
+            curves.iter().map(|(weight, _)| weight).sum(),
+        ))
     }
 
     pub(super) const fn is_empty(&self) -> bool {

@@ -39,6 +39,8 @@ pub struct Vllm<C> {
     spare: Vec<Vec<Entry>>,
     batch: Batch,
     rejected: Vec<Request>,
+    /// Slots of what has come since the last wake: the server looks only between two steps.
+    arrived: Vec<usize>,
     wake_ms: Option<f64>,
     births: u64,
     stats: ServerStats,
@@ -78,6 +80,7 @@ impl<C> Vllm<C> {
             spare: Vec::new(),
             batch: Batch::default(),
             rejected: Vec::new(),
+            arrived: Vec::new(),
             wake_ms: None,
             births: 0,
             stats: ServerStats::default(),
@@ -197,6 +200,7 @@ where
             None => self.sequences.len(),
         };
         self.waiting.push(slot, &sequence.request);
+        self.arrived.push(slot);
         match self.sequences.get_mut(slot) {
             Some(vacant) => *vacant = sequence.with_table_of(vacant),
             None => self.sequences.push(sequence),
@@ -209,6 +213,11 @@ where
 
     fn wake(&mut self, now_ms: f64, signals: &mut Vec<Signal>) {
         signals.extend(self.rejected.drain(..).map(Signal::Rejected));
+        for slot in self.arrived.drain(..) {
+            if let Some(sequence) = self.sequences.get_mut(slot) {
+                sequence.queued_ms = now_ms;
+            }
+        }
         if self
             .executing
             .as_ref()

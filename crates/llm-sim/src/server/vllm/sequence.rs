@@ -25,6 +25,7 @@ pub(super) struct Sequence {
     pub(super) generated: u32,
     /// Output tokens that planned steps will bring.
     pub(super) in_flight: u32,
+    pub(super) queued_ms: f64,
     pub(super) scheduled_ms: Option<f64>,
     pub(super) first_token_ms: f64,
     pub(super) last_token_ms: f64,
@@ -43,6 +44,7 @@ impl Sequence {
             computed: 0,
             generated: 0,
             in_flight: 0,
+            queued_ms: 0.0,
             scheduled_ms: None,
             first_token_ms: 0.0,
             last_token_ms: 0.0,
@@ -96,6 +98,7 @@ impl Sequence {
         self.place = Place::Vacant;
         self.birth = 0;
         Completion {
+            queued_ms: self.queued_ms,
             scheduled_ms: self.scheduled_ms.unwrap_or(now_ms),
             first_token_ms: self.first_token_ms,
             finished_ms: now_ms,
