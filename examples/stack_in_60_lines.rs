@@ -21,7 +21,7 @@ type Stack = BoxCloneSyncService<Ask, Response<UnsyncBoxBody<Bytes, BoxError>>, 
 /// The way of a request. The order counts: a cache outside of the flights would miss what has just been answered.
 fn stack(server: Server, cache: Cache<Answer>) -> Stack {
     let json = HeaderValue::from_static("application/json");
-    let whole = move |a: &Answer| is_complete(Completions, a.status(), Some(&json), a.body());
+    let whole = move |a: &Answer| is_complete(a.status(), Some(&json), a.body());
     let record = HttpRecord::new("stack").complete(whole);
     let probe = ProbeLayer::new(cache.clone(), FromExtensions, record.clone());
     let flight = |ask: &Ask| ask.extensions().get().map(Lookup::identity);

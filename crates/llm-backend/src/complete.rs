@@ -2,19 +2,17 @@
 //!
 //! Whole is: status 200, a body that ended where it should, no error in it, and every choice ended of its own accord:
 //! `stop`, `tool_calls` or `function_call`. An answer cut by `length` or a filter is an answer, but not *the* answer. A stream
-//! need not say `[DONE]`: not every server does.
+//! need not say `[DONE]`: not every server does. Embeddings are whole with all their vectors, the answer of `/v1/generate` if its one
+//! text ended of its own accord. Which of these an answer is shows in itself, so nobody need remember what was asked.
 //!
 //! # Examples
 //!
 //! ```
-//! use bytes::Bytes;
 //! use http::{HeaderValue, StatusCode};
-//! use llm_backend::{complete::is_complete, prompt::Endpoint::ChatCompletions};
+//! use llm_backend::complete::is_complete;
 //!
 //! let json = HeaderValue::from_static("application/json");
-//! let complete = |body: &'static str| {
-//!     is_complete(ChatCompletions, StatusCode::OK, Some(&json), &Bytes::from(body))
-//! };
+//! let complete = |body: &'static str| is_complete(StatusCode::OK, Some(&json), &body.into());
 //! assert!(complete(r#"{"choices":[{"index":0,"finish_reason":"stop"}]}"#));
 //! assert!(!complete(r#"{"choices":[{"index":0,"finish_reason":"length"}]}"#));
 //! assert!(!complete(r#"{"choices":[{"index":0,"finish_"#));
@@ -39,26 +37,18 @@ use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{
-    prompt::Endpoint,
-    sse::{Decoder, Event},
-};
+use crate::sse::{Decoder, Event};
 
 /// Whether an answer is whole. See the [module docs](self).
 ///
 /// The content type decides how `body` is read: `application/json` or `text/event-stream`. Anything else is never whole.
 #[must_use]
-pub fn is_complete(
-    endpoint: Endpoint,
-    status: StatusCode,
-    content_type: Option<&HeaderValue>,
-    body: &Bytes,
-) -> bool {
+pub fn is_complete(status: StatusCode, content_type: Option<&HeaderValue>, body: &Bytes) -> bool {
     if status != StatusCode::OK {
         return false;
     }
     match Form::of(content_type) {
-        Some(Form::Body) => body_is_complete(endpoint, body),
+        Some(Form::Body) => body_is_complete(body),
         Some(Form::Stream) => stream_is_complete(body),
         None => false,
     }
@@ -173,29 +163,27 @@ fn stream_is_complete(body: &Bytes) -> bool {
     boundary && progress.is_complete()
 }
 
-fn body_is_complete(endpoint: Endpoint, body: &[u8]) -> bool {
+fn body_is_complete(body: &[u8]) -> bool {
     let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
         return false;
     };
     if answer.is_error() {
         return false;
     }
-    match endpoint {
-        Endpoint::Embeddings => answer
-            .data
-            .is_some_and(|data| !data.is_empty() && data.iter().all(|d| d.embedding.is_some())),
-        // The front end's own form of the answer has one text and no choices.
-        Endpoint::Generate if answer.choices.is_none() => {
-            answer.text.is_some()
-                && Choice {
-                    index: None,
-                    finish_reason: answer.finish_reason,
-                }
-                .is_accepted()
-        }
-        _ => answer
-            .choices
-            .is_some_and(|all| !all.is_empty() && all.iter().all(Choice::is_accepted)),
+    match answer {
+        Answer {
+            choices: Some(all), ..
+        } => !all.is_empty() && all.iter().all(Choice::is_accepted),
+        Answer {
+            data: Some(data), ..
+        } => !data.is_empty() && data.iter().all(|datum| datum.embedding.is_some()),
+        // The front end's own form has one text, and no choices.
+        Answer {
+            text: Some(_),
+            finish_reason,
+            ..
+        } => is_accepted(finish_reason.as_deref()),
+        _ => false,
     }
 }
 
@@ -242,11 +230,12 @@ impl Answer<'_> {
 
 impl Choice<'_> {
     fn is_accepted(&self) -> bool {
-        matches!(
-            self.finish_reason.as_deref(),
-            Some("stop" | "tool_calls" | "function_call")
-        )
+        is_accepted(self.finish_reason.as_deref())
     }
+}
+
+fn is_accepted(finish_reason: Option<&str>) -> bool {
+    matches!(finish_reason, Some("stop" | "tool_calls" | "function_call"))
 }
 
 #[cfg(test)]

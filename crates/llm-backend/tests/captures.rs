@@ -2,7 +2,11 @@
 //!
 //! The recordings lie outside of the repository, in `$LLM_FRONT_DATA/wire`. Without them these tests say so and pass.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "support code of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "support code of tests"
+)]
 
 use std::{fs, path::PathBuf};
 
@@ -76,50 +80,50 @@ fn capture(name: &'static str) -> Option<Capture> {
 }
 
 /// Every recorded answer, and whether it is whole. `length` is not.
-const ALL: [(&str, Endpoint, bool); 43] = [
-    ("llamacpp/bad_json.txt", Chat, false),
-    ("llamacpp/bad_temp.txt", Chat, false),
-    ("llamacpp/chat.txt", Chat, true),
-    ("llamacpp/chat_on_embedding_server.txt", Chat, false),
-    ("llamacpp/chat_stream.txt", Chat, true),
-    ("llamacpp/chat_stream_nousage.txt", Chat, false),
-    ("llamacpp/completions.txt", Completions, false),
-    ("llamacpp/completions_array.txt", Completions, false),
-    ("llamacpp/completions_array_stream.txt", Completions, false),
-    ("llamacpp/ctx_overflow.txt", Chat, false),
-    ("llamacpp/ctx_overflow_stream.txt", Chat, false),
-    ("llamacpp/embeddings.txt", Embeddings, true),
-    ("llamacpp/embeddings_b64.txt", Embeddings, true),
-    ("llamacpp/embeddings_disabled.txt", Embeddings, false),
-    ("llamacpp/logprobs.txt", Chat, false),
-    ("llamacpp/models.txt", Chat, false),
-    ("llamacpp/n2.txt", Chat, false),
-    ("llamacpp/no_messages.txt", Chat, false),
-    ("llamacpp/not_found.txt", Chat, false),
-    ("llamacpp/wrong_method.txt", Chat, false),
-    ("llamacpp/wrong_model.txt", Chat, false),
-    ("transformers_serve/chat.txt", Chat, true),
-    ("transformers_serve/chat_stream.txt", Chat, false),
-    ("vllm/bad_json.txt", Chat, false),
-    ("vllm/bad_temp.txt", Chat, false),
-    ("vllm/chat.txt", Chat, true),
-    ("vllm/chat_on_embedding_server.txt", Chat, false),
-    ("vllm/chat_stream.txt", Chat, false),
-    ("vllm/completions_array.txt", Completions, false),
-    ("vllm/completions_array_stream.txt", Completions, false),
-    ("vllm/ctx_overflow.txt", Chat, false),
-    ("vllm/ctx_overflow_stream.txt", Chat, false),
-    ("vllm/embeddings.txt", Embeddings, true),
-    ("vllm/embeddings_b64.txt", Embeddings, true),
-    ("vllm/embeddings_disabled.txt", Embeddings, false),
-    ("vllm/logprobs.txt", Chat, false),
-    ("vllm/models.txt", Chat, false),
-    ("vllm/n2.txt", Chat, false),
-    ("vllm/neg_temp.txt", Chat, false),
-    ("vllm/no_content_type.txt", Chat, false),
-    ("vllm/no_messages.txt", Chat, false),
-    ("vllm/score.txt", Chat, false),
-    ("vllm/wrong_model.txt", Chat, false),
+const ALL: [(&str, bool); 43] = [
+    ("llamacpp/bad_json.txt", false),
+    ("llamacpp/bad_temp.txt", false),
+    ("llamacpp/chat.txt", true),
+    ("llamacpp/chat_on_embedding_server.txt", false),
+    ("llamacpp/chat_stream.txt", true),
+    ("llamacpp/chat_stream_nousage.txt", false),
+    ("llamacpp/completions.txt", false),
+    ("llamacpp/completions_array.txt", false),
+    ("llamacpp/completions_array_stream.txt", false),
+    ("llamacpp/ctx_overflow.txt", false),
+    ("llamacpp/ctx_overflow_stream.txt", false),
+    ("llamacpp/embeddings.txt", true),
+    ("llamacpp/embeddings_b64.txt", true),
+    ("llamacpp/embeddings_disabled.txt", false),
+    ("llamacpp/logprobs.txt", false),
+    ("llamacpp/models.txt", false),
+    ("llamacpp/n2.txt", false),
+    ("llamacpp/no_messages.txt", false),
+    ("llamacpp/not_found.txt", false),
+    ("llamacpp/wrong_method.txt", false),
+    ("llamacpp/wrong_model.txt", false),
+    ("transformers_serve/chat.txt", true),
+    ("transformers_serve/chat_stream.txt", false),
+    ("vllm/bad_json.txt", false),
+    ("vllm/bad_temp.txt", false),
+    ("vllm/chat.txt", true),
+    ("vllm/chat_on_embedding_server.txt", false),
+    ("vllm/chat_stream.txt", false),
+    ("vllm/completions_array.txt", false),
+    ("vllm/completions_array_stream.txt", false),
+    ("vllm/ctx_overflow.txt", false),
+    ("vllm/ctx_overflow_stream.txt", false),
+    ("vllm/embeddings.txt", true),
+    ("vllm/embeddings_b64.txt", true),
+    ("vllm/embeddings_disabled.txt", false),
+    ("vllm/logprobs.txt", false),
+    ("vllm/models.txt", false),
+    ("vllm/n2.txt", false),
+    ("vllm/neg_temp.txt", false),
+    ("vllm/no_content_type.txt", false),
+    ("vllm/no_messages.txt", false),
+    ("vllm/score.txt", false),
+    ("vllm/wrong_model.txt", false),
 ];
 
 const STREAMS: [(&str, Endpoint); 6] = [
@@ -148,26 +152,21 @@ fn value(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap()
 }
 
-fn complete(capture: &Capture, endpoint: Endpoint, body: &Bytes) -> bool {
-    is_complete(
-        endpoint,
-        capture.status,
-        capture.content_type.as_ref(),
-        body,
-    )
+fn complete(capture: &Capture, body: &Bytes) -> bool {
+    is_complete(capture.status, capture.content_type.as_ref(), body)
 }
 
 #[test]
 fn whole_answers_are_told_from_all_others() {
-    for (name, endpoint, whole) in ALL {
+    for (name, whole) in ALL {
         let Some(capture) = capture(name) else { return };
-        assert_eq!(complete(&capture, endpoint, &capture.body), whole, "{name}");
+        assert_eq!(complete(&capture, &capture.body), whole, "{name}");
     }
 }
 
 #[test]
 fn no_part_of_an_answer_is_whole() {
-    for (name, endpoint, _) in ALL.into_iter().filter(|(.., whole)| *whole) {
+    for (name, _) in ALL.into_iter().filter(|(_, whole)| *whole) {
         let Some(capture) = capture(name) else { return };
         let text = std::str::from_utf8(&capture.body).unwrap();
         // From here on a stream has said all but its usage.
@@ -180,7 +179,7 @@ fn no_part_of_an_answer_is_whole() {
             let part = &text[..end];
             let boundary = end > first && part.ends_with("\n\n");
             assert_eq!(
-                complete(&capture, endpoint, &capture.body.slice(..end)),
+                complete(&capture, &capture.body.slice(..end)),
                 boundary,
                 "{name} at {end}"
             );
@@ -295,10 +294,10 @@ fn bodies_survive_the_way_through_a_stream() {
         assert_eq!(value(&back), value(&capture.body), "{name}");
         let bare = transcode::to_stream(endpoint, &capture.body, false).expect(name);
         assert_eq!(transcode::strip_usage(&stream).unwrap(), bare, "{name}");
-        let whole = complete(&capture, endpoint, &capture.body);
+        let whole = complete(&capture, &capture.body);
         let sse = Some(HeaderValue::from_static("text/event-stream"));
         assert_eq!(
-            is_complete(endpoint, StatusCode::OK, sse.as_ref(), &stream),
+            is_complete(StatusCode::OK, sse.as_ref(), &stream),
             whole,
             "{name}"
         );

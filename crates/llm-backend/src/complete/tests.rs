@@ -1,11 +1,8 @@
-use Endpoint::{ChatCompletions as Chat, Completions, Embeddings, Generate};
-
 use super::*;
 
-fn body(endpoint: Endpoint, text: &str) -> bool {
+fn body(text: &str) -> bool {
     let json = HeaderValue::from_static("application/json; charset=utf-8");
     is_complete(
-        endpoint,
         StatusCode::OK,
         Some(&json),
         &Bytes::copy_from_slice(text.as_bytes()),
@@ -15,7 +12,6 @@ fn body(endpoint: Endpoint, text: &str) -> bool {
 fn stream(text: &str) -> bool {
     let sse = HeaderValue::from_static("Text/Event-Stream;charset=utf-8");
     is_complete(
-        Chat,
         StatusCode::OK,
         Some(&sse),
         &Bytes::copy_from_slice(text.as_bytes()),
@@ -30,15 +26,15 @@ fn only_status_200_with_a_known_content_type_is_whole() {
     let text = &Bytes::from(r#"{"choices":[{"finish_reason":"stop"}]}"#);
     let json = HeaderValue::from_static("application/json");
     let html = HeaderValue::from_static("text/html");
-    assert!(is_complete(Chat, StatusCode::OK, Some(&json), text));
-    assert!(!is_complete(Chat, StatusCode::OK, Some(&html), text));
-    assert!(!is_complete(Chat, StatusCode::OK, None, text));
+    assert!(is_complete(StatusCode::OK, Some(&json), text));
+    assert!(!is_complete(StatusCode::OK, Some(&html), text));
+    assert!(!is_complete(StatusCode::OK, None, text));
     for status in [
         StatusCode::CREATED,
         StatusCode::BAD_REQUEST,
         StatusCode::PARTIAL_CONTENT,
     ] {
-        assert!(!is_complete(Chat, status, Some(&json), text));
+        assert!(!is_complete(status, Some(&json), text));
     }
 }
 
@@ -56,32 +52,28 @@ fn every_choice_must_have_ended_of_its_own_accord() {
         ("true", false),
     ] {
         let one = format!(r#"{{"choices":[{{"index":0,"finish_reason":{reason}}}]}}"#);
-        assert_eq!(body(Chat, &one), whole, "{reason}");
-        assert_eq!(body(Completions, &one), whole, "{reason}");
+        assert_eq!(body(&one), whole, "{reason}");
         assert_eq!(stream(&format!("data: {one}\n\n")), whole, "{reason}");
         let two = format!(
             r#"{{"choices":[{{"index":0,"finish_reason":"stop"}},{{"index":1,"finish_reason":{reason}}}]}}"#
         );
-        assert_eq!(body(Chat, &two), whole, "{reason}");
+        assert_eq!(body(&two), whole, "{reason}");
         assert_eq!(stream(&format!("data: {two}\n\n")), whole, "{reason}");
     }
-    assert!(!body(Chat, r#"{"choices":[{"index":0}]}"#));
-    assert!(!body(Chat, r#"{"choices":[]}"#));
-    assert!(!body(Chat, "{}"));
+    assert!(!body(r#"{"choices":[{"index":0}]}"#));
+    assert!(!body(r#"{"choices":[]}"#));
+    assert!(!body("{}"));
 }
 
 #[test]
 fn an_error_in_a_200_is_no_answer() {
     assert!(!body(
-        Chat,
         r#"{"object":"error","choices":[{"finish_reason":"stop"}]}"#
     ));
     assert!(!body(
-        Chat,
         r#"{"error":{},"choices":[{"finish_reason":"stop"}]}"#
     ));
     assert!(body(
-        Chat,
         r#"{"error":null,"choices":[{"finish_reason":"stop"}]}"#
     ));
     assert!(!stream(&format!(
@@ -94,46 +86,31 @@ fn an_error_in_a_200_is_no_answer() {
 
 #[test]
 fn embeddings_are_whole_with_all_their_vectors() {
-    assert!(body(
-        Embeddings,
-        r#"{"data":[{"embedding":[1]},{"embedding":"FBF9"}]}"#
-    ));
-    assert!(!body(
-        Embeddings,
-        r#"{"data":[{"embedding":[1]},{"embedding":null}]}"#
-    ));
-    assert!(!body(Embeddings, r#"{"data":[]}"#));
-    assert!(!body(
-        Embeddings,
-        r#"{"choices":[{"finish_reason":"stop"}]}"#
-    ));
+    assert!(body(r#"{"data":[{"embedding":[1]},{"embedding":"FBF9"}]}"#));
+    assert!(!body(r#"{"data":[{"embedding":[1]},{"embedding":null}]}"#));
+    assert!(!body(r#"{"data":[]}"#));
+    assert!(!body(r#"{"data":[{"id":"a model"}]}"#));
+    assert!(!body(r#"{"data":[{"embedding":[1]}],"choices":[]}"#));
 }
 
 #[test]
 fn generate_answers_are_whole_in_either_form() {
-    assert!(body(
-        Generate,
-        r#"{"text":"a","finish_reason":"stop","model":"m"}"#
-    ));
+    assert!(body(r#"{"text":"a","finish_reason":"stop","model":"m"}"#));
     assert!(!body(
-        Generate,
         r#"{"text":"a","finish_reason":"length","model":"m"}"#
     ));
-    assert!(!body(Generate, r#"{"finish_reason":"stop"}"#));
-    assert!(body(
-        Generate,
-        r#"{"choices":[{"text":"a","finish_reason":"stop"}]}"#
-    ));
-    assert!(!body(Completions, r#"{"text":"a","finish_reason":"stop"}"#));
+    assert!(!body(r#"{"finish_reason":"stop"}"#));
+    assert!(body(r#"{"choices":[{"text":"a","finish_reason":"stop"}]}"#));
+    assert!(!body(r#"{"text":"a"}"#));
 }
 
 #[test]
 fn a_body_that_was_cut_is_not_whole() {
     let text = r#"{"choices":[{"finish_reason":"stop"}]}"#;
     for end in 0..text.len() {
-        assert!(!body(Chat, &text[..end]));
+        assert!(!body(&text[..end]));
     }
-    assert!(!body(Chat, &format!("{text}{text}")));
+    assert!(!body(&format!("{text}{text}")));
 }
 
 #[test]
