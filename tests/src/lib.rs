@@ -25,7 +25,8 @@
 //! # async fn main() {
 //! let mut upstream = Upstream::start().await;
 //! let gateway = Gateway::before(&upstream.url(), |_| {}).await;
-//! let (answer, ()) = tokio::join!(gateway.post("/v1/chat/completions", &chat("Hello")), async {
+//! let ask = chat("Hello");
+//! let (answer, ()) = tokio::join!(gateway.post("/v1/chat/completions", &ask), async {
 //!     let mut peer = upstream.accept().await;
 //!     peer.request().await;
 //!     peer.say("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf of it").await;

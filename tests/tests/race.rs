@@ -64,11 +64,13 @@ fn lookup(request: &u32) -> Option<Lookup> {
     Some(Lookup::new(&SECRET, SECRET.scope(&[]), canonical))
 }
 
-fn cache() -> CacheLayer<fn(&u32) -> Option<Lookup>, Cloned, u32> {
+type Policy<T> = fn(&u32) -> Option<T>;
+
+fn cache() -> CacheLayer<Policy<Lookup>, Cloned, u32> {
     CacheLayer::new(Cache::builder().build().expect("defaults"), lookup, Cloned)
 }
 
-fn coalesce() -> CoalesceLayer<fn(&u32) -> Option<u32>> {
+fn coalesce() -> CoalesceLayer<Policy<u32>> {
     CoalesceLayer::new(|request| Some(*request))
 }
 

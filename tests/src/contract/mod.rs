@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use tests::contract::{self, Inner};
-//! use tower::{Layer, limit::ConcurrencyLimitLayer, util::MapErrLayer};
+//! use tower::{Layer, limit::ConcurrencyLimitLayer};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() {
