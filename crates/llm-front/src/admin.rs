@@ -2,7 +2,7 @@
 
 use crate::backend::Backend;
 use crate::errors::{Chain, Refusal};
-use crate::layers::fork::{Reply, whole};
+use crate::layers::shared::Shared;
 use crate::metrics::{self, Metrics};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -20,16 +20,22 @@ use tower_service::Service;
 /// Longest wait for the backend's word on its readiness.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The body of every answer that leaves the gateway.
+pub type ReplyBody = UnsyncBoxBody<Bytes, BoxError>;
+
+/// What the gateway answers with.
+pub type Reply = Response<ReplyBody>;
+
 /// Answers the gateway's own paths; hands on the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Admin<S> {
     inner: S,
     metrics: Arc<Metrics>,
-    backend: Backend,
+    backend: Shared<Backend>,
 }
 
 impl<S> Admin<S> {
-    pub(crate) const fn new(inner: S, metrics: Arc<Metrics>, backend: Backend) -> Self {
+    pub(crate) const fn new(inner: S, metrics: Arc<Metrics>, backend: Shared<Backend>) -> Self {
         Self {
             inner,
             metrics,
@@ -76,7 +82,7 @@ where
     }
 }
 
-async fn ready(backend: Backend) -> Response<Full<Bytes>> {
+async fn ready(backend: Shared<Backend>) -> Response<Full<Bytes>> {
     let mut request = Request::new(RequestBody::full(Bytes::new()));
     *request.uri_mut() = http::Uri::from_static("/v1/models");
     let why = match tokio::time::timeout(READY_TIMEOUT, backend.oneshot(request)).await {
@@ -106,4 +112,9 @@ fn not_found(method: &Method, path: &str) -> Response<Full<Bytes>> {
         format!("there is no {method} {path}: an OpenAI-compatible API is under /v1/, and /healthz, /readyz and /metrics answer GET"),
     )
     .into_response()
+}
+
+/// A body that is there already.
+fn whole(body: Full<Bytes>) -> ReplyBody {
+    UnsyncBoxBody::new(body.map_err(|never| match never {}))
 }

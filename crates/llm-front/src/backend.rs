@@ -18,7 +18,7 @@ use tower_service::Service;
 #[derive(Clone, Debug)]
 pub enum Backend {
     /// An OpenAI-compatible server.
-    OpenAi(Box<OpenAi>),
+    OpenAi(OpenAi),
     /// The built-in stub.
     Stub(Stub),
 }
@@ -44,12 +44,12 @@ impl Backend {
             None => None,
         };
         let base: BaseUrl = url.to_string().parse()?;
-        Ok(Self::OpenAi(Box::new(
+        Ok(Self::OpenAi(
             OpenAi::builder(base)
                 .limits(limits)
                 .credential(credential)
                 .build(),
-        )))
+        ))
     }
 }
 

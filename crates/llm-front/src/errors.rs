@@ -114,6 +114,17 @@ pub fn word(error: &BoxError) -> Refusal {
         .retry_after(Duration::from_secs(1));
     }
     tracing::error!(error = %Chain(error), "request failed");
+    failed()
+}
+
+/// The words for a panic. The panic itself has been reported where it happened.
+#[must_use]
+pub fn panicked() -> Refusal {
+    tracing::error!("request failed: a panic");
+    failed()
+}
+
+fn failed() -> Refusal {
     Refusal::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "the gateway failed on this request: its log says why",

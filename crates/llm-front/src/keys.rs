@@ -12,7 +12,7 @@ use crate::layers::merge::Mergeable;
 use crate::layers::tenant::{self, Tenant};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, request::Parts};
-use llm_backend::merge::{Part, completion_request};
+use llm_backend::merge::{self, Part, completion_request};
 use llm_backend::prompt::{Endpoint, Prompt};
 use std::time::Duration;
 use tower_semcache::{Control, Lookup, Matching, Secret};
@@ -62,7 +62,11 @@ impl Keys {
     /// # Errors
     /// 400 naming what is wrong with the body.
     pub fn ask(&self, endpoint: Endpoint, parts: &Parts, body: &Bytes) -> Result<Asked, Refusal> {
-        let prompt = Prompt::parse(endpoint, body).map_err(|error| {
+        let read = match self.merge {
+            true => merge::parse(endpoint, body),
+            false => Prompt::parse(endpoint, body).map(|prompt| (prompt, None)),
+        };
+        let (prompt, part) = read.map_err(|error| {
             Refusal::new(StatusCode::BAD_REQUEST, error.to_string())
                 .param(error.param().map(str::to_owned))
         })?;
@@ -75,8 +79,7 @@ impl Keys {
         let part = match endpoint {
             Endpoint::Generate => completion_request(body, Some(&self.generate_model))
                 .and_then(|completion| Part::new(endpoint, &completion)),
-            Endpoint::Completions | Endpoint::Embeddings if self.merge => Part::new(endpoint, body),
-            _ => None,
+            _ => part,
         };
         let merge = part.map(|part| Mergeable::new(part, &parts.headers));
         let wire = match (self.upstream_form, endpoint) {

@@ -4,7 +4,7 @@
 //! process.
 #![forbid(unsafe_code)]
 
-mod admin;
+pub mod admin;
 pub mod asked;
 pub mod backend;
 pub mod cli;

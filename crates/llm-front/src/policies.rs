@@ -85,7 +85,7 @@ fn in_form(stored: &Answer, endpoint: Endpoint, form: Form) -> Option<Answer> {
     let event_stream = HeaderValue::from_static("text/event-stream");
     match (is_stream(stored), form) {
         (false, Form::Body) => Some(stored.clone()),
-        (true, Form::Stream { usage }) => match (tells_usage(stored.body()), usage) {
+        (true, Form::Stream { usage }) => match (transcode::tells_usage(stored.body()), usage) {
             (true, true) | (false, false) => Some(stored.clone()),
             (true, false) => {
                 let body = transcode::strip_usage(stored.body()).ok()?;
@@ -107,13 +107,6 @@ fn in_form(stored: &Answer, endpoint: Endpoint, form: Form) -> Option<Answer> {
             Some(with_body(stored, Some(event_stream), body))
         }
     }
-}
-
-/// Whether a stream tells the usage. Within a text the quotes would be escaped, so this finds nothing but the field.
-fn tells_usage(stream: &[u8]) -> bool {
-    ["\"usage\":{", "\"usage\": {"]
-        .iter()
-        .any(|field| memchr::memmem::find(stream, field.as_bytes()).is_some())
 }
 
 fn with_body(stored: &Answer, content_type: Option<HeaderValue>, body: Bytes) -> Answer {

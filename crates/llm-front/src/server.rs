@@ -1,6 +1,6 @@
 //! Listens, serves, and ends well: on SIGTERM or Ctrl-C nothing new is accepted, and open answers may finish.
 
-use crate::layers::fork::Reply;
+use crate::admin::Reply;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! /healthz /readyz /metrics ── Admin
-//! Observe ─ CatchPanic ─ Cap ─ Tenant ─ Fork ┬ Prompt ─ Label ─ Probe ─ Form ─ Coalesce ─ Cache ─ Admission ─ Steer ┬ Backend
+//! Observe ─ Cap ─ Tenant ─ Fork ┬ Prompt ─ Label ─ Probe ─ Form ─ Coalesce ─ Cache ─ Admission ─ Steer ┬ Backend
 //!                                            │                                                                      └ Batch ─ Merge ─ Backend
 //!                                            └ Label ─ Admission ─ Backend
 //! ```
@@ -16,22 +16,22 @@
 //! * `Form` stands above `Coalesce`, so that callers who want a stream and callers who want a body share a flight where the backend
 //!   is always asked for a stream.
 
-use crate::admin::Admin;
+use crate::admin::{Admin, Reply};
 use crate::backend::Backend;
 use crate::collect::Bounds;
 use crate::config::Config;
-use crate::config::types::{BatchWindow, Semantic};
-use crate::errors;
+use crate::config::types::BatchWindow;
 use crate::keys::Keys;
 use crate::layer_metrics::LayerMetrics;
 use crate::layers::admission::AdmissionLayer;
 use crate::layers::cap::CapLayer;
-use crate::layers::fork::{Fork, Reply, whole};
+use crate::layers::fork::Fork;
 use crate::layers::form::FormLayer;
 use crate::layers::label::LabelLayer;
 use crate::layers::merge::{MergeLayer, Mergeable};
 use crate::layers::observe::ObserveLayer;
 use crate::layers::prompt::PromptLayer;
+use crate::layers::shared::Shared;
 use crate::layers::steer::Steer;
 use crate::layers::tenant::TenantLayer;
 use crate::metrics::Metrics;
@@ -43,14 +43,13 @@ use llm_backend::RequestBody;
 use std::convert::Infallible;
 use std::sync::Arc;
 use tower::util::BoxCloneSyncService;
-use tower::{BoxError, Layer, ServiceBuilder};
+use tower::{BoxError, ServiceBuilder};
 use tower_batch_llm::{BatchLayer, Window};
 use tower_coalesce::{CoalesceLayer, http::SharedBody};
-use tower_http::catch_panic::CatchPanicLayer;
 use tower_semcache::guard::Literal;
 use tower_semcache::hashed::{HashedEmbedder, Ngrams};
 use tower_semcache::http::{Answer, HttpRecord};
-use tower_semcache::{Cache, CacheLayer, Lookup, ProbeLayer};
+use tower_semcache::{Cache, CacheLayer, ProbeLayer};
 
 /// The gateway, ready to serve.
 #[derive(Debug)]
@@ -60,7 +59,7 @@ pub struct Gateway<Q> {
     /// What it counts.
     pub metrics: Arc<Metrics>,
     /// Who answers behind it.
-    pub backend: Backend,
+    pub backend: Shared<Backend>,
 }
 
 /// Builds the gateway. `Q` is the body of the requests it will serve.
@@ -104,47 +103,51 @@ where
         max_places: config.max_upstream,
     })));
 
-    // From the inside out.
+    // From the inside out; `Shared` wherever a layer above clones what is below.
+    let backend = Shared::new(backend);
     let batched = ServiceBuilder::new()
+        .layer_fn(Shared::new)
         .layer(batch)
         .layer(MergeLayer)
         .service(backend.clone());
     let upstream = ServiceBuilder::new()
+        .layer_fn(Shared::new)
         .layer(admission.clone())
         .service(Steer::new(backend.clone(), batched));
 
-    let keys: fn(&Request<RequestBody>) -> Option<Lookup> =
-        when(config.cache.is_on(), lookup::<RequestBody>);
+    let keys = when(config.cache.is_on(), lookup::<RequestBody>);
     let record = HttpRecord::new("llm-front").complete(Whole);
-    let caching = CacheLayer::new(cache.clone(), keys, record.clone().transcode(To::Flight));
-    let shared = match config.semantic {
-        Semantic::Off => BoxCloneSyncService::new(caching.layer(upstream)),
-        Semantic::Hashed => {
-            let caching = caching.semantic(HashedEmbedder::new(Ngrams::WordsAndPairs), Literal);
-            BoxCloneSyncService::new(caching.layer(upstream))
-        }
-    };
+    // Whether a request is matched by similarity is said by its look-up: see `Keys`.
+    let caching = CacheLayer::new(cache.clone(), keys, record.clone().transcode(To::Flight))
+        .semantic(HashedEmbedder::new(Ngrams::WordsAndPairs), Literal);
     let read = ServiceBuilder::new()
+        .layer_fn(Shared::new)
         .layer(PromptLayer::new(Arc::new(Keys::new(config)), bounds))
+        .layer_fn(Shared::new)
         .layer(LabelLayer)
         .layer(ProbeLayer::new(cache, keys, record.transcode(To::Caller)))
+        .layer_fn(Shared::new)
         .layer(FormLayer)
+        .layer_fn(Shared::new)
         .layer(coalesce)
-        .service(shared);
+        .layer_fn(Shared::new)
+        .layer(caching)
+        .service(upstream);
     let raw = ServiceBuilder::new()
+        .layer_fn(Shared::new)
         .layer(LabelLayer)
         .layer(admission)
         .service(backend.clone());
 
     let front = ServiceBuilder::new()
+        .layer_fn(Shared::new)
         .layer(ObserveLayer::new(metrics.clone()))
-        .layer(CatchPanicLayer::custom(panicked))
         .layer(CapLayer::new(config.max_requests))
         .layer(TenantLayer::new(config.tenants))
         .service(Fork::new(read, raw));
-    let service = BoxCloneSyncService::new(Admin::new(front, metrics.clone(), backend.clone()));
+    let admin = Admin::new(front, metrics.clone(), backend.clone());
     Ok(Gateway {
-        service,
+        service: BoxCloneSyncService::new(admin),
         metrics,
         backend,
     })
@@ -169,9 +172,4 @@ fn batching(config: &Config) -> Batching {
         })
         .queue_capacity(config.max_requests)
         .group_by(Mergeable::group)
-}
-
-fn panicked(_: Box<dyn std::any::Any + Send>) -> Reply {
-    let error = BoxError::from("a panic, reported above");
-    errors::word(&error).into_response().map(whole)
 }

@@ -17,12 +17,17 @@
 
 use super::held::Held;
 use crate::errors::Refusal;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode};
+use pin_project_lite::pin_project;
+use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::util::Oneshot;
 use tower::{BoxError, ServiceExt};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -70,49 +75,79 @@ pub struct Admission<S> {
 
 impl<S, Q, B> Service<Request<Q>> for Admission<S>
 where
-    S: Service<Request<Q>, Response = Response<B>> + Clone + Send + 'static,
+    S: Service<Request<Q>, Response = Response<B>> + Clone,
     S::Error: Into<BoxError>,
-    S::Future: Send,
-    Q: Send + 'static,
 {
-    type Response = Response<Held<B, OwnedSemaphorePermit>>;
+    type Response = Response<Held<B, Option<OwnedSemaphorePermit>>>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+    type Future = Placing<S, Request<Q>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
-        let inner = self.inner.clone();
-        let layer = self.layer.clone();
-        Box::pin(async move {
-            let place = layer.place().await?;
-            let response = inner.oneshot(request).await.map_err(Into::into)?;
-            Ok(response.map(|body| Held::new(body, place)))
-        })
+        let call = self.inner.clone().oneshot(request);
+        // Only those who wait need a queue and a timer.
+        let (place, wait) = match self.layer.places.clone().try_acquire_owned() {
+            Ok(place) => (Some(place), None),
+            Err(_) => (None, Some(self.layer.clone().wait().boxed())),
+        };
+        Placing { call, wait, place }
     }
 }
 
 impl AdmissionLayer {
-    async fn place(self) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// Waits for a place, in order of arrival.
+    async fn wait(self) -> Result<OwnedSemaphorePermit, Refusal> {
         let wait = self.wait;
-        let full = || {
-            Refusal::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                format!("the backend is full: no place came free in {wait:?}"),
-            )
-            .code("backend_full")
-            .retry_after(Duration::from_secs(1))
-        };
-        // The timer is only needed by those who wait.
-        if let Ok(place) = self.places.clone().try_acquire_owned() {
-            return Ok(place);
+        let place = tokio::time::timeout(wait, self.places.acquire_owned()).await;
+        place.ok().and_then(Result::ok).ok_or_else(|| {
+            let message = format!("the backend is full: no place came free in {wait:?}");
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                .code("backend_full")
+                .retry_after(Duration::from_secs(1))
+        })
+    }
+}
+
+pin_project! {
+    /// A request that waits for its place, or has it.
+    pub struct Placing<S, R>
+    where
+        S: Service<R>,
+    {
+        #[pin]
+        call: Oneshot<S, R>,
+        wait: Option<BoxFuture<'static, Result<OwnedSemaphorePermit, Refusal>>>,
+        place: Option<OwnedSemaphorePermit>,
+    }
+}
+
+impl<S, R, B> Future for Placing<S, R>
+where
+    S: Service<R, Response = Response<B>>,
+    S::Error: Into<BoxError>,
+{
+    type Output = Result<Response<Held<B, Option<OwnedSemaphorePermit>>>, BoxError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if let Some(wait) = this.wait {
+            *this.place = Some(ready!(wait.poll_unpin(cx))?);
+            *this.wait = None;
         }
-        match tokio::time::timeout(wait, self.places.acquire_owned()).await {
-            Ok(Ok(place)) => Ok(place),
-            Ok(Err(_)) | Err(_) => Err(full()),
-        }
+        let response = ready!(this.call.poll(cx)).map_err(Into::into)?;
+        let place = this.place.take();
+        Poll::Ready(Ok(response.map(|body| Held::new(body, place))))
+    }
+}
+
+impl<S: Service<R>, R> fmt::Debug for Placing<S, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Placing")
+            .field("placed", &self.place.is_some())
+            .finish_non_exhaustive()
     }
 }
 

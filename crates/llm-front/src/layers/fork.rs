@@ -1,4 +1,4 @@
-//! Parts the requests that the gateway reads from those it only passes on, and words every error for the caller.
+//! Parts the requests that the gateway reads from those it only passes on, and words every error, a panic too, for the caller.
 //!
 //! # Back-pressure
 //! Always ready.
@@ -16,22 +16,25 @@ use crate::errors::{self, Refusal};
 use crate::layers::label::CACHE_STATUS;
 use crate::routes;
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::FutureExt as _;
+use futures_util::future::CatchUnwind;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
-use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use http_body_util::{Either, Full};
 use llm_backend::RequestBody;
+use pin_project_lite::pin_project;
 use std::convert::Infallible;
-use std::task::{Context, Poll};
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tower::util::Oneshot;
 use tower::{BoxError, ServiceExt};
 use tower_semcache::Outcome;
 use tower_service::Service;
 
-/// The body of every answer that leaves the gateway.
-pub type ReplyBody = UnsyncBoxBody<Bytes, BoxError>;
-
-/// What the gateway answers with.
-pub type Reply = Response<ReplyBody>;
+/// A body of the one branch, of the other, or one that is there already.
+pub type ForkBody<P, R> = Either<Either<P, R>, Full<Bytes>>;
 
 /// See the [module docs](self).
 #[derive(Clone, Debug)]
@@ -49,35 +52,98 @@ impl<P, R> Fork<P, R> {
 
 impl<P, R, Q, PB, RB> Service<Request<Q>> for Fork<P, R>
 where
-    P: Service<Request<Q>, Response = Response<PB>, Error = BoxError> + Clone + Send + 'static,
-    P::Future: Send,
-    R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError>
-        + Clone
-        + Send
-        + 'static,
-    R::Future: Send,
+    P: Service<Request<Q>, Response = Response<PB>, Error = BoxError> + Clone,
+    R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError> + Clone,
     Q: Body<Data = Bytes> + Send + 'static,
     Q::Error: Into<BoxError>,
-    PB: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
-    RB: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    type Response = Reply;
+    type Response = Response<ForkBody<PB, RB>>;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Reply, Infallible>>;
+    type Future = Forked<P, R, Q>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
-        if is_read(&request) {
-            let read = self.read.clone();
-            Box::pin(async move { Ok(reply(read.oneshot(request).await)) })
+        // Correctness: after a panic the call is dropped, and nothing of it is used again. A flight's leader runs in a task of its
+        // own, where its panic is an error to all its callers.
+        let branch = if is_read(&request) {
+            let call = self.read.clone().oneshot(request);
+            Branch::Read {
+                call: AssertUnwindSafe(call).catch_unwind(),
+            }
         } else {
-            let raw = self.raw.clone();
-            let request = request.map(RequestBody::streaming);
-            Box::pin(async move { Ok(reply(raw.oneshot(request).await)) })
-        }
+            let call = self
+                .raw
+                .clone()
+                .oneshot(request.map(RequestBody::streaming));
+            Branch::Raw {
+                call: AssertUnwindSafe(call).catch_unwind(),
+            }
+        };
+        Forked { branch }
+    }
+}
+
+pin_project! {
+    /// The answer of one branch, or what went wrong in words.
+    pub struct Forked<P, R, Q>
+    where
+        P: Service<Request<Q>>,
+        R: Service<Request<RequestBody>>,
+    {
+        #[pin]
+        branch: Branch<P, R, Q>,
+    }
+}
+
+pin_project! {
+    #[project = BranchProj]
+    enum Branch<P, R, Q>
+    where
+        P: Service<Request<Q>>,
+        R: Service<Request<RequestBody>>,
+    {
+        Read { #[pin] call: Guarded<P, Q> },
+        Raw { #[pin] call: Guarded<R, RequestBody> },
+    }
+}
+
+type Guarded<S, Q> = CatchUnwind<AssertUnwindSafe<Oneshot<S, Request<Q>>>>;
+
+impl<P, R, Q, PB, RB> Future for Forked<P, R, Q>
+where
+    P: Service<Request<Q>, Response = Response<PB>, Error = BoxError>,
+    R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError>,
+{
+    type Output = Result<Response<ForkBody<PB, RB>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = match self.project().branch.project() {
+            BranchProj::Read { call } => ready!(call.poll(cx))
+                .map(|result| result.map(|response| response.map(Either::Left))),
+            BranchProj::Raw { call } => ready!(call.poll(cx))
+                .map(|result| result.map(|response| response.map(Either::Right))),
+        };
+        Poll::Ready(Ok(match result {
+            Ok(Ok(response)) if response.extensions().get() == Some(&Outcome::NotCached) => {
+                not_cached(response).map(Either::Right)
+            }
+            Ok(Ok(response)) => response.map(Either::Left),
+            Ok(Err(error)) => errors::word(&error).into_response().map(Either::Right),
+            Err(_) => errors::panicked().into_response().map(Either::Right),
+        }))
+    }
+}
+
+impl<P, R, Q> fmt::Debug for Forked<P, R, Q>
+where
+    P: Service<Request<Q>>,
+    R: Service<Request<RequestBody>>,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forked").finish_non_exhaustive()
     }
 }
 
@@ -91,35 +157,18 @@ fn is_read<Q>(request: &Request<Q>) -> bool {
             .is_none_or(|coding| coding == "identity")
 }
 
-fn reply<B>(result: Result<Response<B>, BoxError>) -> Reply
-where
-    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
-{
-    match result {
-        Ok(response) if response.extensions().get::<Outcome>() == Some(&Outcome::NotCached) => {
-            not_cached(response)
-        }
-        Ok(response) => response.map(|body| UnsyncBoxBody::new(body.map_err(Into::into))),
-        Err(error) => errors::word(&error).into_response().map(whole),
-    }
-}
-
 /// The caller wanted a stored answer or nothing, and there is none.
-fn not_cached<B>(response: Response<B>) -> Reply {
+fn not_cached<B>(response: Response<B>) -> Response<Full<Bytes>> {
+    let (parts, _) = response.into_parts();
     let refusal = Refusal::new(
         StatusCode::GATEWAY_TIMEOUT,
         "no stored answer, and Cache-Control: only-if-cached allows no other",
     )
     .code("not_cached");
-    let mut reply = refusal.into_response().map(whole);
-    *reply.extensions_mut() = response.extensions().clone();
-    if let Some(status) = response.headers().get(CACHE_STATUS) {
+    let mut reply = refusal.into_response();
+    *reply.extensions_mut() = parts.extensions;
+    if let Some(status) = parts.headers.get(CACHE_STATUS) {
         reply.headers_mut().insert(CACHE_STATUS, status.clone());
     }
     reply
-}
-
-/// A body that is there already.
-pub fn whole(body: http_body_util::Full<Bytes>) -> ReplyBody {
-    UnsyncBoxBody::new(body.map_err(|never| match never {}))
 }

@@ -19,15 +19,18 @@ use crate::asked::{Asked, Carry, Form};
 use crate::errors::Refusal;
 use crate::policies::is_event_stream;
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full};
 use llm_backend::transcode::{Aggregator, UsageFilter};
 use pin_project_lite::pin_project;
+use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use tower::util::Oneshot;
 use tower::{BoxError, ServiceExt};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -51,34 +54,76 @@ pub struct Formed<S> {
 
 impl<S, Q, B> Service<Request<Q>> for Formed<S>
 where
-    S: Service<Request<Q>, Response = Response<B>, Error = BoxError> + Clone + Send + 'static,
-    S::Future: Send,
-    Q: Send + 'static,
+    S: Service<Request<Q>, Response = Response<B>, Error = BoxError> + Clone,
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     type Response = Response<FormedBody<B>>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+    type Future = Forming<S, Request<Q>, B>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
-        let inner = self.inner.clone();
-        Box::pin(async move {
-            let asked = request.asked().cloned();
-            let response = inner.oneshot(request).await?;
-            match asked {
-                Some(asked) if asked.form != asked.wire => form(&asked, response).await,
-                _ => Ok(response.map(|body| State::AsIs { body }.into())),
+        let asked = request
+            .asked()
+            .filter(|asked| asked.form != asked.wire)
+            .cloned();
+        Forming {
+            call: self.inner.clone().oneshot(request),
+            asked,
+            form: None,
+        }
+    }
+}
+
+pin_project! {
+    /// An answer to come, in the form that was asked for.
+    pub struct Forming<S, R, B>
+    where
+        S: Service<R>,
+    {
+        #[pin]
+        call: Oneshot<S, R>,
+        // What was asked, where that is not what comes.
+        asked: Option<Arc<Asked>>,
+        // The answer has come, and is put in form.
+        form: Option<BoxFuture<'static, Result<Response<FormedBody<B>>, BoxError>>>,
+    }
+}
+
+impl<S, R, B> Future for Forming<S, R, B>
+where
+    S: Service<R, Response = Response<B>, Error = BoxError>,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    type Output = Result<Response<FormedBody<B>>, BoxError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let forming = match this.form {
+            Some(forming) => forming,
+            None => {
+                let response = ready!(this.call.poll(cx))?;
+                let Some(asked) = this.asked.take() else {
+                    return Poll::Ready(Ok(response.map(|body| State::AsIs { body }.into())));
+                };
+                this.form.insert(Box::pin(form(asked, response)))
             }
-        })
+        };
+        forming.poll_unpin(cx)
+    }
+}
+
+impl<S: Service<R>, R, B> fmt::Debug for Forming<S, R, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forming").finish_non_exhaustive()
     }
 }
 
 async fn form<B>(
-    asked: &Arc<Asked>,
+    asked: Arc<Asked>,
     response: Response<B>,
 ) -> Result<Response<FormedBody<B>>, BoxError>
 where

@@ -9,5 +9,6 @@ pub mod label;
 pub mod merge;
 pub mod observe;
 pub mod prompt;
+pub mod shared;
 pub mod steer;
 pub mod tenant;

@@ -14,11 +14,13 @@
 
 use crate::asked::Carry;
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::TryFutureExt as _;
+use futures_util::future::{Either as EitherFuture, MapErr, MapOk};
 use http::{Request, Response};
 use http_body_util::{Either, Full};
 use llm_backend::RequestBody;
 use std::task::{Context, Poll};
+use tower::util::Oneshot;
 use tower::{BoxError, ServiceExt};
 use tower_service::Service;
 
@@ -36,20 +38,25 @@ impl<D, M> Steer<D, M> {
     }
 }
 
+/// The body of either branch.
+pub type SteeredBody<B> = Either<B, Full<Bytes>>;
+
+type Direct<D, E, B> = MapOk<
+    MapErr<Oneshot<D, Request<RequestBody>>, fn(E) -> BoxError>,
+    fn(Response<B>) -> Response<SteeredBody<B>>,
+>;
+type Batched<M, B> =
+    MapOk<Oneshot<M, Request<RequestBody>>, fn(Response<Bytes>) -> Response<SteeredBody<B>>>;
+
 impl<D, M, B> Service<Request<RequestBody>> for Steer<D, M>
 where
-    D: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + 'static,
+    D: Service<Request<RequestBody>, Response = Response<B>> + Clone,
     D::Error: Into<BoxError>,
-    D::Future: Send,
-    M: Service<Request<RequestBody>, Response = Response<Bytes>, Error = BoxError>
-        + Clone
-        + Send
-        + 'static,
-    M::Future: Send,
+    M: Service<Request<RequestBody>, Response = Response<Bytes>, Error = BoxError> + Clone,
 {
-    type Response = Response<Either<B, Full<Bytes>>>;
+    type Response = Response<SteeredBody<B>>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+    type Future = EitherFuture<Direct<D, D::Error, B>, Batched<M, B>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -57,17 +64,19 @@ where
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         if request.asked().is_some_and(|asked| asked.merge.is_some()) {
-            let batched = self.batched.clone();
-            Box::pin(async move {
-                let response = batched.oneshot(request).await?;
-                Ok(response.map(|body| Either::Right(Full::new(body))))
-            })
+            let whole: fn(Response<Bytes>) -> Self::Response =
+                |response| response.map(|body| Either::Right(Full::new(body)));
+            EitherFuture::Right(self.batched.clone().oneshot(request).map_ok(whole))
         } else {
-            let direct = self.direct.clone();
-            Box::pin(async move {
-                let response = direct.oneshot(request).await.map_err(Into::into)?;
-                Ok(response.map(Either::Left))
-            })
+            let live: fn(Response<B>) -> Self::Response = |response| response.map(Either::Left);
+            let boxed: fn(D::Error) -> BoxError = Into::into;
+            EitherFuture::Left(
+                self.direct
+                    .clone()
+                    .oneshot(request)
+                    .map_err(boxed)
+                    .map_ok(live),
+            )
         }
     }
 }
