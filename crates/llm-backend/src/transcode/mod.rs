@@ -28,7 +28,7 @@
 //! # Beside it
 //!
 //! [`stream_request`] makes a request ask for a stream with usage, [`strip_usage`] takes the usage out for a caller who did not
-//! ask.
+//! ask, and [`tells_usage`] says whether it is there for one who did.
 //!
 //! # Examples
 //!
@@ -71,7 +71,7 @@ pub use self::{
     error::{Error, Kind},
     replay::{IncludeUsage, to_stream},
     request::stream_request,
-    usage::{UsageFilter, strip_usage},
+    usage::{UsageFilter, strip_usage, tells_usage},
 };
 
 #[cfg(doctest)]

@@ -647,3 +647,26 @@ fn a_request_is_made_to_ask_for_a_stream_and_is_otherwise_untouched() {
         assert!(stream_request(&bad.into()).is_none());
     }
 }
+
+#[test]
+fn usage_is_found_only_where_it_is_told() {
+    for (data, told) in [
+        (r#"{"choices":[],"usage":{"total_tokens":3}}"#, true),
+        ("{\"choices\":[],\"usage\" :\t{\"total_tokens\":3}}", true),
+        (r#"{"choices":[],"usage":null}"#, false),
+        (
+            r#"{"choices":[{"delta":{"content":"\"usage\":{"}}]}"#,
+            false,
+        ),
+        (r#"{"choices":[{"delta":{"content":"usage"}}]}"#, false),
+        (
+            r#"{"choices":[{"delta":{"content":"usage"}}],"usage":{}}"#,
+            true,
+        ),
+        ("", false),
+    ] {
+        let stream = format!("data: {data}\n\ndata: [DONE]\n\n");
+        assert_eq!(tells_usage(stream.as_bytes()), told, "{data}");
+    }
+    assert!(!tells_usage(b"data: {\"usage\""));
+}

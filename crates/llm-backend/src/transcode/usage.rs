@@ -10,6 +10,31 @@ use crate::{
     sse::{Block, Decoder, Encoder, Error},
 };
 
+/// Whether a stream tells the usage. `"usage": null`, which some servers put in every chunk, tells nothing.
+///
+/// One look over the bytes, without decoding events.
+///
+/// ```
+/// use llm_backend::transcode::tells_usage;
+///
+/// assert!(tells_usage(b"data: {\"choices\":[],\"usage\": {\"total_tokens\":3}}\n\n"));
+/// assert!(!tells_usage(b"data: {\"choices\":[],\"usage\":null}\n\n"));
+/// ```
+#[must_use]
+pub fn tells_usage(stream: &[u8]) -> bool {
+    // Within a string the quotes would be escaped; a string of this very text has no colon and brace behind it.
+    memmem::find_iter(stream, NAME).any(|at| {
+        let after = stream.get(at + NAME.len()..).unwrap_or_default();
+        let value = after
+            .trim_ascii_start()
+            .strip_prefix(b":")
+            .map(<[u8]>::trim_ascii_start);
+        value.is_some_and(|value| value.starts_with(b"{"))
+    })
+}
+
+const NAME: &[u8] = b"\"usage\"";
+
 /// Takes usage out of a stream: the chunk that has nothing else is dropped, the field in others is cut out. All other bytes,
 /// comments included, stay as they are.
 ///
@@ -75,7 +100,7 @@ impl UsageFilter {
 
 /// The block without usage. None: nothing is left of it.
 fn without_usage(block: Block) -> Option<Bytes> {
-    if memmem::find(block.raw(), b"\"usage\"").is_none() {
+    if memmem::find(block.raw(), NAME).is_none() {
         return Some(block.into_raw());
     }
     let Some(event) = block.event() else {
