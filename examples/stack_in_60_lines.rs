@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
-use llm_backend::merge::{Part, join, split};
-use llm_backend::prompt::{Endpoint::Completions, Prompt};
+use llm_backend::merge::{Part, join, parse, split};
+use llm_backend::prompt::Endpoint::Completions;
 use llm_backend::stub::Stub as Server; // Or `client::OpenAi`: any OpenAI-compatible server.
 use llm_backend::{RequestBody, complete::is_complete};
 use std::time::Duration;
@@ -38,8 +38,8 @@ fn stack(server: Server, cache: Cache<Answer>) -> Stack {
 
 /// Reads a request once, for all the layers. They leave one without a `Lookup` alone: two answers to it may differ.
 fn read(secret: &Secret, body: &Bytes) -> Result<Ask, BoxError> {
-    let prompt = Prompt::parse(Completions, body)?;
-    let mut ask = Request::new(Part::new(Completions, body).ok_or("must not be merged")?);
+    let (prompt, part) = parse(Completions, body)?;
+    let mut ask = Request::new(part.ok_or("must not be merged")?);
     if !prompt.sampled {
         let lookup = Lookup::new(secret, secret.scope(&[("tenant", b"me")]), prompt.canonical);
         ask.extensions_mut().insert(lookup);

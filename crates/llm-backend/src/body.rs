@@ -90,13 +90,20 @@ impl RequestBody {
         }
     }
 
+    /// The bytes of a full body; none are left once it has been sent. A clone of them copies nothing.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&Bytes> {
+        static NONE: Bytes = Bytes::new();
+        match &self.kind {
+            Kind::Full(bytes) => Some(bytes.as_ref().unwrap_or(&NONE)),
+            Kind::Streaming(_) => None,
+        }
+    }
+
     /// The bytes of a full body that has not been sent.
     #[must_use]
     pub fn as_bytes(&self) -> Option<&[u8]> {
-        match &self.kind {
-            Kind::Full(bytes) => Some(bytes.as_deref().unwrap_or_default()),
-            Kind::Streaming(_) => None,
-        }
+        self.bytes().map(|bytes| &**bytes)
     }
 }
 
@@ -190,6 +197,19 @@ mod tests {
         assert_eq!(again.collect().await.unwrap().to_bytes(), "hello");
     }
 
+    #[tokio::test]
+    async fn the_bytes_of_a_full_body_are_shared_and_gone_once_sent() {
+        let sent = Bytes::from(vec![b'a'; 3]);
+        let mut body = RequestBody::full(sent.clone());
+        assert_eq!(
+            body.bytes().map(|bytes| bytes.as_ptr()),
+            Some(sent.as_ptr())
+        );
+        body.frame().await.unwrap().unwrap();
+        assert!(body.bytes().unwrap().is_empty());
+        assert!(RequestBody::empty().bytes().unwrap().is_empty());
+    }
+
     #[test]
     fn an_empty_body_is_at_its_end() {
         assert!(RequestBody::full(Bytes::new()).is_end_stream());
@@ -202,7 +222,7 @@ mod tests {
         let inner = Full::new(Bytes::from_static(b"a"))
             .with_trailers(std::future::ready(Some(Ok(trailers))));
         let body = RequestBody::streaming(inner);
-        assert!(body.as_bytes().is_none());
+        assert!(body.bytes().is_none() && body.as_bytes().is_none());
         let collected = body.collect().await.unwrap();
         assert_eq!(collected.trailers().unwrap()[ETAG], "x");
         assert_eq!(collected.to_bytes(), "a");

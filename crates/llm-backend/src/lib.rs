@@ -2,7 +2,8 @@
 //!
 //! What is on the wire: [`sse`], [`json`] (the canonical form of a request), [`prompt`] (what a request asks for),
 //! [`complete`] (is this answer whole?), [`transcode`] (a stream as a body and the reverse), [`merge`] (several callers'
-//! inputs in one call). Who answers: [`client::OpenAi`], a server over HTTP, or [`stub::Stub`], a deterministic stand-in.
+//! inputs in one call). Who answers, each behind a feature of its own: `client::OpenAi`, a server over HTTP, or `stub::Stub`, a
+//! deterministic stand-in.
 #![forbid(unsafe_code)]
 
 pub mod body;

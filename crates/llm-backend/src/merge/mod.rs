@@ -55,7 +55,7 @@ mod split;
 pub use self::{
     error::{Error, Kind},
     generate::{DEFAULT_GENERATE_TOKENS, completion_request},
-    part::{Part, join},
+    part::{Part, join, parse},
     split::split,
 };
 

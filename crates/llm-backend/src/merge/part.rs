@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{Error, Kind};
 use crate::{
     json::{self, Edits, Object},
-    prompt::Endpoint,
+    prompt::{self, Endpoint, Prompt},
 };
 
 /// One caller's request, ready to be merged with others. See the [module docs](super).
@@ -33,10 +33,14 @@ impl Part {
     /// strings. It goes upstream as it is.
     #[must_use]
     pub fn new(endpoint: Endpoint, body: &Bytes) -> Option<Self> {
+        Self::of(endpoint, &Object::parse(body).ok()?, body)
+    }
+
+    /// `object` is what `body` says.
+    fn of(endpoint: Endpoint, object: &Object<'_>, body: &Bytes) -> Option<Self> {
         if endpoint == Endpoint::ChatCompletions {
             return None;
         }
-        let object = Object::parse(body).ok()?;
         let is = |name: &str, check: fn(&[u8]) -> bool| {
             object
                 .get(name)
@@ -113,6 +117,34 @@ impl fmt::Debug for Part {
             .field("inputs", &inputs.len())
             .finish()
     }
+}
+
+/// What a request asks for, and the same as a part where it may be merged: [`Prompt::parse`] and [`Part::new`] in one reading.
+///
+/// No part for [`Endpoint::Generate`]: that is made of its [`completion_request`](super::completion_request).
+///
+/// # Errors
+///
+/// Those of [`Prompt::parse`].
+///
+/// ```
+/// use bytes::Bytes;
+/// use llm_backend::{merge, prompt::Endpoint::Completions};
+///
+/// let body = Bytes::from(r#"{"model":"m","prompt":"Hi","temperature":0}"#);
+/// let (prompt, part) = merge::parse(Completions, &body)?;
+/// assert!(!prompt.sampled);
+/// assert_eq!(part.map(|part| part.inputs()), Some(1));
+/// # Ok::<(), llm_backend::prompt::Error>(())
+/// ```
+pub fn parse(endpoint: Endpoint, body: &Bytes) -> Result<(Prompt, Option<Part>), prompt::Error> {
+    let object = Object::parse(body).map_err(prompt::Error::json)?;
+    let prompt = Prompt::of(endpoint, &object)?;
+    let part = match endpoint {
+        Endpoint::Generate => None,
+        _ => Part::of(endpoint, &object, body),
+    };
+    Ok((prompt, part))
 }
 
 /// One request with the inputs of all parts, in their order. One part alone is sent as it is; of several, the first one's body

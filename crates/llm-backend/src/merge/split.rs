@@ -15,6 +15,10 @@ use crate::{
 /// `usage` are kept. Of a single part the response is the answer, as it is. For [`Endpoint::Generate`] it is
 /// `{"text": …, "finish_reason": …, "model": …}`.
 ///
+/// Only the body is looked at, and only the body is made. Split the body of a success: an error (by its status) has no answers, and
+/// is everybody's. Each answer needs the status and the headers of the response, its `Content-Type` (`application/json`) among
+/// them, without which a cache takes no answer for whole; but not its `Content-Length`.
+///
 /// # Errors
 ///
 /// If the response has not exactly one answer for each input, each with its index.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::prompt::Endpoint;
+use crate::prompt::{Endpoint, Prompt};
 
 fn part(endpoint: Endpoint, body: &str) -> Part {
     Part::new(endpoint, &Bytes::copy_from_slice(body.as_bytes())).expect(body)
@@ -268,4 +268,21 @@ proptest! {
             prop_assert_eq!(got.len(), own.len());
         }
     }
+}
+
+#[test]
+fn one_reading_gives_the_prompt_and_the_part() {
+    let body = Bytes::from(r#"{"prompt":["a","b"],"model":"m","user":"ada","temperature":0}"#);
+    let (prompt, part) = parse(Completions, &body).unwrap();
+    let (alone, of_part) = (Prompt::parse(Completions, &body).unwrap(), part.unwrap());
+    assert_eq!(prompt.canonical, alone.canonical);
+    let part = Part::new(Completions, &body).unwrap();
+    assert_eq!(part.compat(), of_part.compat());
+    assert_eq!(join(&[part]), join(&[of_part]));
+
+    let streamed = Bytes::from(r#"{"prompt":"a","model":"m","stream":true}"#);
+    assert!(parse(Completions, &streamed).unwrap().1.is_none());
+    let generate = Bytes::from(r#"{"prompt":"a"}"#);
+    assert!(parse(Generate, &generate).unwrap().1.is_none());
+    assert!(parse(Completions, &Bytes::from_static(b"[]")).is_err());
 }

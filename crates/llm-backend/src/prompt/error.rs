@@ -30,7 +30,7 @@ pub enum Kind {
 // === impl Error ===
 
 impl Error {
-    pub(super) fn json(error: json::Error) -> Self {
+    pub(crate) fn json(error: json::Error) -> Self {
         let (kind, message, param) = match error.kind() {
             json::Kind::DuplicateKey(name) => {
                 let message = format!("the field `{name}` is there twice");

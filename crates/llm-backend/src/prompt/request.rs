@@ -57,7 +57,10 @@ impl Prompt {
     ///
     /// With the field it is about. All of them are the caller's fault (400).
     pub fn parse(endpoint: Endpoint, body: &Bytes) -> Result<Self, Error> {
-        let object = Object::parse(body).map_err(Error::json)?;
+        Self::of(endpoint, &Object::parse(body).map_err(Error::json)?)
+    }
+
+    pub(crate) fn of(endpoint: Endpoint, object: &Object<'_>) -> Result<Self, Error> {
         let mut seen = Seen::default();
         for member in object.members() {
             seen.member(endpoint, member.key(), member.value())?;
