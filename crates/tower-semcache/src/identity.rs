@@ -7,10 +7,13 @@ use crate::scope::{Digest, Scope};
 
 /// What makes two requests the same: their scope and their canonical bytes, compared whole.
 ///
-/// Made by [`Lookup::identity`](crate::Lookup::identity), as a key for what else tells equal requests from others: a layer that
-/// coalesces them, a counter, a map. It hashes by a digest that is there already, and cloning it allocates nothing. Whatever two
-/// callers must agree on beyond the cache's key (what they [allow](crate::Lookup::allowed), the form of the answer) goes beside
-/// it into that key.
+/// Made by [`Lookup::identity`](crate::Lookup::identity), as a key for what else tells equal requests
+/// from others: a layer that coalesces them, a counter, a map. It hashes by a digest that is there
+/// already, and cloning it allocates nothing.
+///
+/// Whatever two callers must agree on beyond the cache's key goes beside it into the other one: what
+/// they [allow](crate::Lookup::allowed) (somebody who wants a stored answer or nothing must not make
+/// others wait for nothing), or the form of the answer.
 ///
 /// ```
 /// use std::collections::HashSet;

@@ -18,8 +18,11 @@ pub trait Record<Req, Res> {
     /// The response of the service with the cache around it.
     type Response;
 
-    /// Whether the answer to this request may be stored. It is asked once, before the request goes on; if it may not, nothing
-    /// of the answer is kept, as if the caller had forbidden it. Default: yes.
+    /// Whether the answer to this request may be stored. Default: yes.
+    ///
+    /// It is asked once a request, before the look-up. After a no the request may still be served
+    /// from what is stored, but [`record`](Self::record) is not called for its answer, as if the
+    /// caller had forbidden to store it.
     fn records(&self, asked: &Req) -> bool {
         let _ = asked;
         true

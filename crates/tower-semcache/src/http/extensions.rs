@@ -5,9 +5,10 @@ use crate::policy::Policy;
 
 /// The policy that takes the [`Lookup`] out of the request's extensions.
 ///
-/// A look-up costs a reading of the request and two digests. Where more than one layer needs it (a probe, a cache, what
-/// coalesces between them), compute it once, above them all, and insert it: they then clone it. Nothing in the extensions: the
-/// request passes through, untouched and unrecorded.
+/// A look-up costs a reading of the request and two digests. Where more than one layer needs it (a
+/// probe, a cache, what coalesces between them), compute it once, above them all, and insert it:
+/// they then clone it. Nothing in the extensions: the request passes through, untouched and
+/// unrecorded.
 ///
 /// ```
 /// use bytes::Bytes;

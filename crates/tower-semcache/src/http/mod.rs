@@ -69,8 +69,8 @@
 //! [`max_entry_bytes`](crate::Cache::max_entry_bytes), and of which [`Complete`] says that it is
 //! whole. Never stored are responses
 //!
-//! * to a `HEAD`: its body is empty, and where the policy leaves out the method, that would serve a `GET`. A `HEAD` can be
-//!   served from what a `GET` has stored, and gets all of it but the body;
+//! * to a `HEAD`: its body is empty, and where the policy leaves out the method, that would serve a
+//!   `GET`. A `HEAD` can be served from what a `GET` has stored, and gets all of it but the body;
 //! * with `Cache-Control: no-store` or `private`, or `max-age` or `s-maxage` of zero (of less than
 //!   the life the entry would have, it shortens that life). `no-cache` is obeyed too, except on
 //!   `text/event-stream`: there servers send it by habit, against proxies that buffer;

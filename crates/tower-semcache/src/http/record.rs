@@ -62,8 +62,8 @@ impl HttpRecord {
         }
     }
 
-    /// How a stored answer takes another form. Default: [`SameForm`], which is right only where requests for different forms
-    /// are different requests.
+    /// How a stored answer takes another form. Default: [`SameForm`], which is right only where
+    /// requests for different forms are different requests.
     #[must_use]
     pub fn transcode(self, transcode: impl Transcode) -> Self {
         let status = self.inner.status.clone();

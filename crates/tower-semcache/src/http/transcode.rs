@@ -14,9 +14,11 @@ pub trait Transcode: Send + Sync + 'static {
 
 /// Serves every answer in the form it came in, whatever form is asked for.
 ///
-/// So requests for different forms must be different requests: what shapes the answer (a `stream` field, `Accept`) has to be part of
-/// the canonical request or of the scope. Where a canonical form leaves that out, as `llm_backend::prompt::Prompt` does, so
-/// that callers of both forms share an answer, this would give a stream to whoever asked for a body: write a [`Transcode`] there.
+/// So requests for different forms must be different requests: what shapes the answer (a `stream`
+/// field, `Accept`) has to be part of the canonical request or of the scope. Where a canonical form
+/// leaves that out, so that callers of both forms share an answer (as that of
+/// `llm_backend::prompt::Prompt` does), this would give a stream to whoever asked for a body: write
+/// a [`Transcode`] there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SameForm;
 
