@@ -2,10 +2,10 @@
 
 use crate::backend::Backend;
 use crate::errors::{Chain, Refusal};
+use crate::front::ReplyFuture;
 use crate::layers::shared::Shared;
 use crate::metrics::{self, Metrics};
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
@@ -53,7 +53,7 @@ where
 {
     type Response = Reply;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Reply, Infallible>>;
+    type Future = ReplyFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))

@@ -11,6 +11,7 @@ pub mod cli;
 mod collect;
 pub mod config;
 pub mod errors;
+pub mod front;
 pub mod journey;
 pub mod keys;
 mod layer_metrics;

@@ -25,9 +25,6 @@ fn main() -> ExitCode {
     }
 }
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 type Result<T> = std::result::Result<T, tower::BoxError>;
 
 fn configure(cli: Cli) -> Result<Config> {

@@ -7,6 +7,7 @@ use tower_semcache::{Detail, Outcome, Similarity};
 
 /// Where an answer came from.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(u8)]
 pub enum Source {
     /// The cache: an equal request was answered before.
     Hit,
@@ -23,6 +24,16 @@ pub enum Source {
 }
 
 impl Source {
+    /// Every source.
+    pub const ALL: [Self; 6] = [
+        Self::Hit,
+        Self::SemanticHit,
+        Self::Coalesced,
+        Self::Generation,
+        Self::Bypass,
+        Self::Failed,
+    ];
+
     /// The word in metrics.
     #[must_use]
     pub const fn word(self) -> &'static str {

@@ -1,10 +1,9 @@
 //! The whole gateway on one page: which layers a request passes, in which order, and why.
 //!
 //! ```text
-//! /healthz /readyz /metrics ── Admin
-//! Observe ─ Cap ─ Tenant ─ Fork ┬ Prompt ─ Label ─ Probe ─ Form ─ Coalesce ─ Cache ─ Admission ─ Steer ┬ Backend
-//!                                            │                                                                      └ Batch ─ Merge ─ Backend
-//!                                            └ Label ─ Admission ─ Backend
+//! Admin ─ Observe ─ Cap ─ Tenant ─ Fork ┬ Prompt ─ Label ┬ Probe ─ Form ─ Coalesce ─ Cache ┬ Admission ┬ Batch ─ Merge ┬ Backend
+//!                                       │                └ Form (shares with nobody) ──────┘           └───────────────┤
+//!                                       └ Label (passed on unread) ─────────────────────────── Admission ──────────────┘
 //! ```
 //!
 //! * `Coalesce` stands outside `Cache`. The other way round, a request that missed the cache a moment ago would lead a second
@@ -16,11 +15,13 @@
 //! * `Form` stands above `Coalesce`, so that callers who want a stream and callers who want a body share a flight where the backend
 //!   is always asked for a stream.
 
-use crate::admin::{Admin, Reply};
+use crate::admin::Admin;
+use crate::asked::Carry;
 use crate::backend::Backend;
 use crate::collect::Bounds;
 use crate::config::Config;
 use crate::config::types::BatchWindow;
+use crate::front::Front;
 use crate::keys::Keys;
 use crate::layer_metrics::LayerMetrics;
 use crate::layers::admission::AdmissionLayer;
@@ -32,17 +33,16 @@ use crate::layers::merge::{MergeLayer, Mergeable};
 use crate::layers::observe::ObserveLayer;
 use crate::layers::prompt::PromptLayer;
 use crate::layers::shared::Shared;
-use crate::layers::steer::Steer;
+use crate::layers::split::{Split, Way};
 use crate::layers::tenant::TenantLayer;
 use crate::metrics::Metrics;
 use crate::policies::{To, Whole, flight, lookup, stream_is_done};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
+use http_body_util::Full;
 use llm_backend::RequestBody;
-use std::convert::Infallible;
 use std::sync::Arc;
-use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceBuilder};
 use tower_batch_llm::{BatchLayer, Window};
 use tower_coalesce::{CoalesceLayer, http::SharedBody};
@@ -55,7 +55,7 @@ use tower_semcache::{Cache, CacheLayer, ProbeLayer};
 #[derive(Debug)]
 pub struct Gateway<Q> {
     /// Answers every request; always ready.
-    pub service: BoxCloneSyncService<Request<Q>, Reply, Infallible>,
+    pub service: Front<Q>,
     /// What it counts.
     pub metrics: Arc<Metrics>,
     /// Who answers behind it.
@@ -107,24 +107,22 @@ where
     let backend = Shared::new(backend);
     let batched = ServiceBuilder::new()
         .layer_fn(Shared::new)
+        .map_response(|response: Response<Bytes>| response.map(Full::new))
         .layer(batch)
         .layer(MergeLayer)
         .service(backend.clone());
     let upstream = ServiceBuilder::new()
         .layer_fn(Shared::new)
         .layer(admission.clone())
-        .service(Steer::new(backend.clone(), batched));
+        .service(Split::new(batched_or_direct, batched, backend.clone()));
 
     let keys = when(config.cache.is_on(), lookup::<RequestBody>);
     let record = HttpRecord::new("llm-front").complete(Whole);
     // Whether a request is matched by similarity is said by its look-up: see `Keys`.
     let caching = CacheLayer::new(cache.clone(), keys, record.clone().transcode(To::Flight))
         .semantic(HashedEmbedder::new(Ngrams::WordsAndPairs), Literal);
-    let read = ServiceBuilder::new()
+    let shared = ServiceBuilder::new()
         .layer_fn(Shared::new)
-        .layer(PromptLayer::new(Arc::new(Keys::new(config)), bounds))
-        .layer_fn(Shared::new)
-        .layer(LabelLayer)
         .layer(ProbeLayer::new(cache, keys, record.transcode(To::Caller)))
         .layer_fn(Shared::new)
         .layer(FormLayer)
@@ -132,7 +130,17 @@ where
         .layer(coalesce)
         .layer_fn(Shared::new)
         .layer(caching)
+        .service(upstream.clone());
+    let alone = ServiceBuilder::new()
+        .layer_fn(Shared::new)
+        .layer(FormLayer)
         .service(upstream);
+    let read = ServiceBuilder::new()
+        .layer_fn(Shared::new)
+        .layer(PromptLayer::new(Arc::new(Keys::new(config)), bounds))
+        .layer_fn(Shared::new)
+        .layer(LabelLayer)
+        .service(Split::new(shared_or_alone, shared, alone));
     let raw = ServiceBuilder::new()
         .layer_fn(Shared::new)
         .layer(LabelLayer)
@@ -147,7 +155,7 @@ where
         .service(Fork::new(read, raw));
     let admin = Admin::new(front, metrics.clone(), backend.clone());
     Ok(Gateway {
-        service: BoxCloneSyncService::new(admin),
+        service: Front::new(admin),
         metrics,
         backend,
     })
@@ -159,6 +167,17 @@ fn when<T>(
     policy: fn(&Request<RequestBody>) -> Option<T>,
 ) -> fn(&Request<RequestBody>) -> Option<T> {
     if on { policy } else { |_| None }
+}
+
+/// Whoever shares with nobody passes none of the layers that share.
+fn shared_or_alone(request: &Request<RequestBody>) -> Way {
+    let shares = request.asked().is_some_and(|asked| asked.key.is_ok());
+    if shares { Way::Left } else { Way::Right }
+}
+
+fn batched_or_direct(request: &Request<RequestBody>) -> Way {
+    let merges = request.asked().is_some_and(|asked| asked.merge.is_some());
+    if merges { Way::Left } else { Way::Right }
 }
 
 type Batching = BatchLayer<Request<RequestBody>, Response<Bytes>, Option<Arc<[u8]>>>;

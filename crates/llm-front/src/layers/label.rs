@@ -1,4 +1,4 @@
-//! Says where each answer came from: `Cache-Status` for the caller, [`Source`] for the metrics.
+//! Says where each answer came from: `Cache-Status` for the caller, the [`Journey`] for the metrics.
 //!
 //! # Back-pressure
 //! As the inner service.
@@ -13,7 +13,8 @@
 //! None.
 
 use crate::asked::{Asked, Carry};
-use crate::source::{Label, Source};
+use crate::journey::Journey;
+use crate::source::Label;
 use http::{HeaderName, Request, Response};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -58,9 +59,11 @@ where
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         let asked = request.asked().cloned();
+        let journey = request.extensions().get().cloned();
         Labelling {
             call: self.inner.call(request),
             asked,
+            journey,
         }
     }
 }
@@ -72,6 +75,7 @@ pin_project! {
         #[pin]
         call: F,
         asked: Option<Arc<Asked>>,
+        journey: Option<Journey>,
     }
 }
 
@@ -89,7 +93,9 @@ where
             Some(asked) => Label::of(asked, extensions.get::<Outcome>(), extensions.get::<Role>()),
             None => Label::OPAQUE,
         };
-        response.extensions_mut().insert::<Source>(label.source);
+        if let Some(journey) = this.journey {
+            journey.answered_from(label.source);
+        }
         response
             .headers_mut()
             .insert(CACHE_STATUS, label.cache_status());

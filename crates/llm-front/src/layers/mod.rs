@@ -10,5 +10,5 @@ pub mod merge;
 pub mod observe;
 pub mod prompt;
 pub mod shared;
-pub mod steer;
+pub mod split;
 pub mod tenant;

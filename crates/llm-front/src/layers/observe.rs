@@ -15,7 +15,6 @@
 use crate::journey::{Journey, Stage};
 use crate::metrics::Metrics;
 use crate::routes::Route;
-use crate::source::Source;
 use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
@@ -88,7 +87,7 @@ struct Watch {
     route: Route,
     started: Instant,
     /// Of the answer, once its head is there.
-    answer: Option<(Source, StatusCode)>,
+    status: Option<StatusCode>,
     ended: bool,
 }
 
@@ -100,28 +99,25 @@ impl Watch {
             journey: Journey::default(),
             route,
             started: Instant::now(),
-            answer: None,
+            status: None,
             ended: false,
         }
     }
 
     fn head<B>(&mut self, response: &Response<B>) {
         self.journey.reach(Stage::Answering);
-        let source = response
-            .extensions()
-            .get::<Source>()
-            .copied()
-            .unwrap_or(Source::Failed);
-        self.answer = Some((source, response.status()));
+        self.status = Some(response.status());
     }
 
     fn end(&mut self) {
-        let Some((source, status)) = self.answer else {
-            return;
-        };
+        let Some(status) = self.status else { return };
         if !std::mem::replace(&mut self.ended, true) {
-            self.metrics
-                .answered(self.route, source, status, self.started.elapsed());
+            self.metrics.answered(
+                self.route,
+                self.journey.source(),
+                status,
+                self.started.elapsed(),
+            );
         }
     }
 
