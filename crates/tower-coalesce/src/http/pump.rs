@@ -16,6 +16,9 @@ use crate::sync::Batch;
 
 /// What a frame costs at least, in the bytes that caps and windows count: the log's own memory for it, rounded up.
 const MIN_WEIGHT: u64 = 64;
+/// Up to this size a frame is copied: it is mostly a slice of a read buffer many times as large, which would be held as long as
+/// the frame is. So what is counted is what is held.
+const COPIED: usize = 4 * 1024;
 /// Frames that a body that is always ready may give before other tasks get a turn.
 const TURN: usize = 64;
 
@@ -174,6 +177,7 @@ impl Item {
 impl From<Frame<Bytes>> for Item {
     fn from(frame: Frame<Bytes>) -> Self {
         match frame.into_data() {
+            Ok(data) if data.len() <= COPIED => Self::Data(Bytes::copy_from_slice(&data)),
             Ok(data) => Self::Data(data),
             Err(frame) => match frame.into_trailers() {
                 Ok(trailers) => Self::Trailers(Arc::new(trailers)),

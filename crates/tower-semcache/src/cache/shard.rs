@@ -12,11 +12,17 @@ use crate::scope::{Digest, DigestMap, Scope};
 /// handed out, to be dropped after the lock.
 pub(crate) struct Shard<V> {
     slots: DigestMap<Digest, Index>,
-    lru: Lru<Arc<Entry<V>>>,
+    lru: Lru<Place<V>>,
     bytes: usize,
     max_bytes: usize,
     /// Where the search for expired entries goes on.
     cursor: Index,
+}
+
+/// An entry, and beside it when it expires: the search for expired ones goes along the list and touches no entry that lives.
+struct Place<V> {
+    expires: Instant,
+    entry: Arc<Entry<V>>,
 }
 
 /// What left a shard, and why.
@@ -44,7 +50,7 @@ impl<V> Shard<V> {
     /// The bytes an entry costs beyond its own: its slot in the list, and its place in the map at
     /// the lowest load a growing table has (7/16), with the control byte.
     pub(crate) const OVERHEAD: usize =
-        Lru::<Arc<Entry<V>>>::OVERHEAD * 2 + (size_of::<(Digest, Index)>() + 1) * 16 / 7;
+        Lru::<Place<V>>::OVERHEAD * 2 + (size_of::<(Digest, Index)>() + 1) * 16 / 7;
 
     pub(crate) fn new(max_bytes: usize) -> Self {
         Self {
@@ -69,11 +75,11 @@ impl<V> Shard<V> {
         let Some(index) = self.slots.get(key).copied() else {
             return Found::Nothing;
         };
-        let Some(entry) = self.lru.get(index) else {
+        let Some(place) = self.lru.get(index) else {
             return Found::Nothing;
         };
-        if entry.is_live(now) {
-            let entry = Arc::clone(entry);
+        if place.expires > now {
+            let entry = Arc::clone(&place.entry);
             self.lru.touch(index);
             Found::Live(entry)
         } else {
@@ -83,7 +89,8 @@ impl<V> Shard<V> {
 
     /// The entry under this key, left where it is.
     pub(crate) fn peek(&self, key: &Digest) -> Option<Arc<Entry<V>>> {
-        self.lru.get(*self.slots.get(key)?).map(Arc::clone)
+        let place = self.lru.get(*self.slots.get(key)?)?;
+        Some(Arc::clone(&place.entry))
     }
 
     /// Stores an entry that is itself within the bound, in place of the one under its key, and
@@ -101,7 +108,7 @@ impl<V> Shard<V> {
                 .lru
                 .oldest()
                 .and_then(|index| self.lru.get(index))
-                .map(|e| e.key);
+                .map(|place| place.entry.key);
             let Some(oldest) = oldest.and_then(|key| self.remove(&key)) else {
                 break;
             };
@@ -113,7 +120,8 @@ impl<V> Shard<V> {
             list.push(oldest);
         }
         let (key, bytes) = (entry.key, entry.bytes);
-        if let Some(index) = self.lru.push(entry) {
+        let expires = entry.expires;
+        if let Some(index) = self.lru.push(Place { expires, entry }) {
             self.slots.insert(key, index);
             self.bytes += bytes;
         }
@@ -121,7 +129,7 @@ impl<V> Shard<V> {
     }
 
     pub(crate) fn remove(&mut self, key: &Digest) -> Option<Arc<Entry<V>>> {
-        let entry = self.lru.remove(self.slots.remove(key)?)?;
+        let Place { entry, .. } = self.lru.remove(self.slots.remove(key)?)?;
         self.bytes -= entry.bytes;
         Some(entry)
     }
@@ -134,8 +142,8 @@ impl<V> Shard<V> {
     pub(crate) fn into_entries(self) -> Vec<Arc<Entry<V>>> {
         let Self { mut lru, .. } = self;
         let mut entries = Vec::with_capacity(lru.len());
-        while let Some(entry) = lru.oldest().and_then(|index| lru.remove(index)) {
-            entries.push(entry);
+        while let Some(place) = lru.oldest().and_then(|index| lru.remove(index)) {
+            entries.push(place.entry);
         }
         entries
     }
@@ -144,8 +152,8 @@ impl<V> Shard<V> {
     pub(crate) fn take_scope(&mut self, scope: &Scope) -> Vec<Arc<Entry<V>>> {
         let keys: Vec<_> = (0..self.lru.slots())
             .filter_map(|index| self.lru.get(u32::try_from(index).ok()?))
-            .filter(|entry| entry.scope == *scope)
-            .map(|entry| entry.key)
+            .filter(|place| place.entry.scope == *scope)
+            .map(|place| place.entry.key)
             .collect();
         keys.iter().filter_map(|key| self.remove(key)).collect()
     }
@@ -154,8 +162,8 @@ impl<V> Shard<V> {
         for _ in 0..SEARCHED.min(self.lru.slots()) {
             let met = self.lru.get(self.cursor);
             if let Some(key) = met
-                .filter(|entry| !entry.is_live(now))
-                .map(|entry| entry.key)
+                .filter(|place| place.expires <= now)
+                .map(|place| place.entry.key)
             {
                 expired.extend(self.remove(&key));
             }
