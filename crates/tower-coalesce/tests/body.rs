@@ -192,6 +192,9 @@ impl Service<Request<String>> for Upstream {
     }
 }
 
+/// What a frame counts beside its bytes.
+const OVERHEAD: u64 = 128;
+
 type Keys = fn(&Request<String>) -> Option<String>;
 type Front = Coalesce<Upstream, Keys, SharedBody>;
 
@@ -439,7 +442,10 @@ async fn a_reader_that_leaves_is_not_missed_by_a_parked_one() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_reader_stalls_nobody_and_lags_a_cap_behind() {
     let upstream = Upstream::new(Hints::None);
-    let (front, stats) = front(&upstream, SharedBody::new().cap(10_000).window(1_000));
+    let (front, stats) = front(
+        &upstream,
+        SharedBody::new().cap(10 * (1_000 + OVERHEAD)).window(1_000),
+    );
     let (mut fast, mut slow) = (body(&front).await, body(&front).await);
     let frame = Bytes::from(vec![b'x'; 1_000]);
     for _ in 0..10 {
@@ -504,13 +510,12 @@ async fn the_smallest_window_and_cap_still_deliver_everything() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_empty_frames_is_bounded_too() {
     let upstream = Upstream::new(Hints::None);
-    let (front, _) = front(&upstream, SharedBody::new().window(6_400));
+    let (front, _) = front(&upstream, SharedBody::new().window(100 * OVERHEAD));
     let _reader = body(&front).await;
     for _ in 0..100_000 {
         upstream.send("");
     }
     settle().await;
-    // Each counts as 64 bytes.
     assert_eq!(upstream.frames_read.load(Ordering::SeqCst), 100);
 }
 
@@ -838,7 +843,7 @@ async fn finish_reads_an_abandoned_stream_to_its_end() {
 #[tokio::test(start_paused = true)]
 async fn who_joins_an_abandoned_stream_that_finishes_holds_it_back_again() {
     let upstream = Upstream::new(Hints::None);
-    let front = layer(SharedBody::new().window(500))
+    let front = layer(SharedBody::new().window(5 * (100 + OVERHEAD)))
         .on_abandon(OnAbandon::Finish)
         .layer(upstream.clone());
     drop(body(&front).await);

@@ -14,8 +14,8 @@ use super::shared::FrameLog;
 use crate::FlightError;
 use crate::sync::Batch;
 
-/// What a frame costs at least, in the bytes that caps and windows count: the log's own memory for it, rounded up.
-const MIN_WEIGHT: u64 = 64;
+/// What a frame costs beside its bytes, in the bytes that caps and windows count: its place in the log and its allocation.
+const OVERHEAD: u64 = 128;
 /// Up to this size a frame is copied: it is mostly a slice of a read buffer many times as large, which would be held as long as
 /// the frame is. So what is counted is what is held.
 const COPIED: usize = 4 * 1024;
@@ -161,7 +161,7 @@ impl Item {
                 .map(|(name, value)| len(name.as_str().as_bytes()) + len(value.as_bytes()))
                 .fold(0, u64::saturating_add),
         };
-        bytes.max(MIN_WEIGHT)
+        bytes.saturating_add(OVERHEAD)
     }
 
     fn weighed(self) -> (Self, u64) {

@@ -37,7 +37,8 @@ const TAIL_FRAMES: usize = 8;
 /// * When the last reader leaves a body that is complete but for its end (see [`complete_when`](SharedBody::complete_when)),
 ///   it is drained for at most 1 second, so that recorders below see the end.
 ///
-/// Memory of a flight: at most cap plus window plus one frame, where a frame counts as 64 bytes at least.
+/// Memory of a flight: at most cap plus window plus one frame, where each frame counts 128 bytes beside its own: its place in the
+/// log and its allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedBody {
     cap: u64,
