@@ -16,9 +16,10 @@
 //! None.
 
 use super::held::Held;
+use super::shared::{Driven, drive};
 use crate::errors::Refusal;
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either};
 use http::{Request, Response, StatusCode};
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -27,7 +28,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tower::util::Oneshot;
 use tower::{BoxError, ServiceExt};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -87,13 +87,20 @@ where
     }
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
-        let call = self.inner.clone().oneshot(request);
-        // Only those who wait need a queue and a timer.
-        let (place, wait) = match self.layer.places.clone().try_acquire_owned() {
-            Ok(place) => (Some(place), None),
-            Err(_) => (None, Some(self.layer.clone().wait().boxed())),
-        };
-        Placing { call, wait, place }
+        let inner = self.inner.clone();
+        match self.layer.places.clone().try_acquire_owned() {
+            Ok(place) => Placing {
+                call: drive(inner, request),
+                wait: None,
+                place: Some(place),
+            },
+            // Only those who wait need a queue and a timer. The call itself is not made before there is a place.
+            Err(_) => Placing {
+                call: Either::Right(inner.oneshot(request)),
+                wait: Some(self.layer.clone().wait().boxed()),
+                place: None,
+            },
+        }
     }
 }
 
@@ -118,7 +125,7 @@ pin_project! {
         S: Service<R>,
     {
         #[pin]
-        call: Oneshot<S, R>,
+        call: Driven<S, R>,
         wait: Option<BoxFuture<'static, Result<OwnedSemaphorePermit, Refusal>>>,
         place: Option<OwnedSemaphorePermit>,
     }

@@ -15,6 +15,7 @@
 //! # Panics
 //! None.
 
+use super::shared::{Driven, drive};
 use crate::asked::{Asked, Carry, Form};
 use crate::errors::Refusal;
 use crate::policies::is_event_stream;
@@ -30,8 +31,7 @@ use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tower::util::Oneshot;
-use tower::{BoxError, ServiceExt};
+use tower::BoxError;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -71,7 +71,7 @@ where
             .filter(|asked| asked.form != asked.wire)
             .cloned();
         Forming {
-            call: self.inner.clone().oneshot(request),
+            call: drive(self.inner.clone(), request),
             asked,
             form: None,
         }
@@ -85,7 +85,7 @@ pin_project! {
         S: Service<R>,
     {
         #[pin]
-        call: Oneshot<S, R>,
+        call: Driven<S, R>,
         // What was asked, where that is not what comes.
         asked: Option<Arc<Asked>>,
         // The answer has come, and is put in form.

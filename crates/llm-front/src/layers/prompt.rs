@@ -12,6 +12,7 @@
 //! # Panics
 //! None.
 
+use super::shared::drive;
 use crate::asked::{Asked, Form};
 use crate::collect::{Bounds, collect};
 use crate::errors::Refusal;
@@ -27,7 +28,7 @@ use llm_backend::prompt::Endpoint;
 use llm_backend::transcode::stream_request;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tower::{BoxError, ServiceExt};
+use tower::BoxError;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -87,7 +88,7 @@ where
         let layer = self.layer.clone();
         Box::pin(async move {
             let request = layer.read(request).await?;
-            inner.oneshot(request).await.map_err(Into::into)
+            drive(inner, request).await.map_err(Into::into)
         })
     }
 }
@@ -120,25 +121,32 @@ impl PromptLayer {
         parts: Parts,
         body: Bytes,
     ) -> Result<(Parts, Asked, Bytes), Refusal> {
-        let light = body.len() < HEAVY;
-        let keys = self.keys;
+        if body.len() < HEAVY {
+            let (asked, body) = work_out(&self.keys, endpoint, &parts, body)?;
+            return Ok((parts, asked, body));
+        }
         let work = move || {
-            let asked = keys.ask(endpoint, &parts, &body)?;
-            let body = match (asked.form, asked.wire) {
-                (form, wire) if form == wire => body,
-                (_, Form::Stream { .. }) => stream_request(&body).unwrap_or(body),
-                _ => body,
-            };
+            let (asked, body) = work_out(&self.keys, endpoint, &parts, body)?;
             Ok((parts, asked, body))
         };
-        if light {
-            return work();
-        }
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-            Err(Refusal::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the request could not be read",
-            ))
+            let message = "the request could not be read";
+            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
         })
     }
+}
+
+/// What is asked for, and the body to send.
+fn work_out(
+    keys: &Keys,
+    endpoint: Endpoint,
+    parts: &Parts,
+    body: Bytes,
+) -> Result<(Asked, Bytes), Refusal> {
+    let asked = keys.ask(endpoint, parts, &body)?;
+    let body = match asked.wire {
+        Form::Stream { .. } if asked.form != asked.wire => stream_request(&body).unwrap_or(body),
+        _ => body,
+    };
+    Ok((asked, body))
 }

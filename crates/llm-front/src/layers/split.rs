@@ -12,13 +12,13 @@
 //! # Panics
 //! None.
 
+use super::shared::{Driven, drive};
 use futures_util::TryFutureExt as _;
 use futures_util::future::{Either as EitherFuture, MapErr, MapOk};
 use http::{Request, Response};
 use http_body_util::Either;
 use std::task::{Context, Poll};
-use tower::util::Oneshot;
-use tower::{BoxError, ServiceExt};
+use tower::BoxError;
 use tower_service::Service;
 
 /// Which way a request takes.
@@ -57,7 +57,7 @@ impl<Q, L: Clone, R: Clone> Clone for Split<Q, L, R> {
 
 /// The answer of a branch, in a type for both.
 type Branch<S, Q, B, T> = MapOk<
-    MapErr<Oneshot<S, Request<Q>>, fn(<S as Service<Request<Q>>>::Error) -> BoxError>,
+    MapErr<Driven<S, Request<Q>>, fn(<S as Service<Request<Q>>>::Error) -> BoxError>,
     fn(Response<B>) -> Response<T>,
 >;
 
@@ -83,9 +83,7 @@ where
                 let left: fn(Response<LB>) -> Self::Response =
                     |response| response.map(Either::Left);
                 EitherFuture::Left(
-                    self.left
-                        .clone()
-                        .oneshot(request)
+                    drive(self.left.clone(), request)
                         .map_err(boxed)
                         .map_ok(left),
                 )
@@ -95,9 +93,7 @@ where
                 let right: fn(Response<RB>) -> Self::Response =
                     |response| response.map(Either::Right);
                 EitherFuture::Right(
-                    self.right
-                        .clone()
-                        .oneshot(request)
+                    drive(self.right.clone(), request)
                         .map_err(boxed)
                         .map_ok(right),
                 )
