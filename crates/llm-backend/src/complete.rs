@@ -39,6 +39,8 @@ use serde_json::value::RawValue;
 
 use crate::sse::{Decoder, Event};
 
+mod usual;
+
 /// Whether an answer is whole. See the [module docs](self).
 ///
 /// The content type decides how `body` is read: `application/json` or `text/event-stream`. Anything else is never whole.
@@ -164,6 +166,11 @@ fn stream_is_complete(body: &Bytes) -> bool {
 }
 
 fn body_is_complete(body: &[u8]) -> bool {
+    usual::is_plainly_whole(body) || read_is_complete(body)
+}
+
+/// The same, by reading the body: for errors, for what is not whole, and for the forms that are rare.
+fn read_is_complete(body: &[u8]) -> bool {
     let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
         return false;
     };

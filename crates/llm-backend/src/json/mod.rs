@@ -38,11 +38,13 @@ mod object;
 mod read;
 mod scan;
 mod string;
+mod walk;
 
 pub(crate) use self::{
     edit::Edits,
     fields::{Fields, push_string},
     read::{decode, elements, members, number},
+    walk::Walk,
 };
 pub use self::{
     error::{Error, Kind},

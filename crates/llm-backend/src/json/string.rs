@@ -84,7 +84,7 @@ impl Scanner<'_> {
 }
 
 /// How many bytes from the start need no look: no quote, no backslash, no control. Eight at a time.
-fn plain(bytes: &[u8]) -> usize {
+pub(super) fn plain(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
     let (words, rest) = bytes.as_chunks::<8>();
