@@ -31,17 +31,24 @@ const STEPS: [Step; 8] = [
 ];
 
 /// Crates that others use, with each of their features.
-const FEATURES: [(&str, &[&str]); 5] = [
-    ("tower-coalesce", &["http"]),
+const FEATURES: [(&str, &[&str]); 6] = [
+    ("tower-coalesce", &["http", "tracing"]),
     ("tower-batch-llm", &[]),
     ("tower-semcache", &["http", "hashed", "guards"]),
     ("llm-backend", &["client", "rustls", "stub"]),
     ("llm-front", &["rustls"]),
+    ("llm-sim", &["cli", "gzip"]),
 ];
 
 pub(crate) fn run(args: &Args) -> Result<(), Failed> {
-    if let Some(unknown) = args.only.iter().find(|name| STEPS.iter().all(|(step, _)| step != name)) {
-        return Err(Failed::new(format!("no step is called `{unknown}`: --list names them")));
+    if let Some(unknown) = args
+        .only
+        .iter()
+        .find(|name| STEPS.iter().all(|(step, _)| step != name))
+    {
+        return Err(Failed::new(format!(
+            "no step is called `{unknown}`: --list names them"
+        )));
     }
     let mut took = Vec::new();
     for (name, step) in STEPS {
@@ -75,15 +82,39 @@ fn format() -> Result<(), Failed> {
 }
 
 fn lints() -> Result<(), Failed> {
-    check(cargo().args(["clippy", "--workspace", "--all-features", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+    check(cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-features",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ]))
 }
 
 fn tests() -> Result<(), Failed> {
     // Both runners run the same tests; nextest, where it is installed, runs packages side by side.
-    let nextest = Command::new("cargo-nextest").arg("--version").output().is_ok_and(|out| out.status.success());
+    let nextest = Command::new("cargo-nextest")
+        .arg("--version")
+        .output()
+        .is_ok_and(|out| out.status.success());
     match nextest {
-        true => check(cargo().args(["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])),
-        false => check(cargo().args(["test", "--workspace", "--all-features", "--all-targets", "--no-fail-fast"])),
+        true => check(cargo().args([
+            "nextest",
+            "run",
+            "--workspace",
+            "--all-features",
+            "--no-fail-fast",
+        ])),
+        false => check(cargo().args([
+            "test",
+            "--workspace",
+            "--all-features",
+            "--all-targets",
+            "--no-fail-fast",
+        ])),
     }
 }
 
@@ -92,12 +123,28 @@ fn doc_tests() -> Result<(), Failed> {
 }
 
 fn docs() -> Result<(), Failed> {
-    check(cargo().args(["doc", "--workspace", "--all-features", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
+    check(
+        cargo()
+            .args([
+                "doc",
+                "--workspace",
+                "--all-features",
+                "--no-deps",
+                "--quiet",
+            ])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )
 }
 
 fn features() -> Result<(), Failed> {
     for (package, features) in FEATURES {
-        let alone = ["clippy", "--quiet", "--package", package, "--no-default-features"];
+        let alone = [
+            "clippy",
+            "--quiet",
+            "--package",
+            package,
+            "--no-default-features",
+        ];
         let deny = ["--", "-D", "warnings"];
         check(cargo().args(alone).args(deny))?;
         for feature in features {
@@ -111,12 +158,22 @@ fn features() -> Result<(), Failed> {
 fn models() -> Result<(), Failed> {
     check(
         cargo()
-            .args(["test", "--release", "--quiet", "--package", "tower-coalesce", "--all-features", "--lib", "loom"])
+            .args([
+                "test",
+                "--release",
+                "--quiet",
+                "--package",
+                "tower-coalesce",
+                "--all-features",
+                "--lib",
+                "loom",
+            ])
             .args(["--target-dir", "target/loom"])
             .env("RUSTFLAGS", "--cfg tower_coalesce_loom"),
     )
 }
 
+/// The experiments whose results must be equal everywhere.
 fn results() -> Result<(), Failed> {
-    crate::run::program("llm-bench", &["llm-front"], &["--scenario", "reference", "--check"].map(str::to_owned))
+    crate::BENCH.run(&["--scenario", "reference", "--check"].map(str::to_owned))
 }

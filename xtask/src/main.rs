@@ -5,6 +5,7 @@ mod ci;
 mod run;
 
 use clap::{Parser, Subcommand};
+use run::Program;
 use std::process::ExitCode;
 
 /// Tests, experiments and their results.
@@ -34,11 +35,22 @@ struct Rest {
     rest: Vec<String>,
 }
 
+const BENCH: Program = Program {
+    package: "llm-bench",
+    features: "",
+    starts: &["llm-front"],
+};
+const SIM: Program = Program {
+    package: "llm-sim",
+    features: "full",
+    starts: &[],
+};
+
 fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Ci(args) => ci::run(&args),
-        Verb::Bench(args) => run::program("llm-bench", &["llm-front"], &args.rest),
-        Verb::Sim(args) => run::program("llm-sim", &[], &args.rest),
+        Verb::Bench(args) => BENCH.run(&args.rest),
+        Verb::Sim(args) => SIM.run(&args.rest),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -29,7 +29,8 @@ pub(crate) fn root() -> PathBuf {
 
 /// The cargo that runs this.
 pub(crate) fn cargo() -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    let mut cargo =
+        Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     cargo.current_dir(root());
     cargo
 }
@@ -44,13 +45,29 @@ pub(crate) fn check(command: &mut Command) -> Result<(), Failed> {
     }
 }
 
-/// Builds `package` (and what it starts, `others`) for release and runs it with `arguments`.
-pub(crate) fn program(package: &str, others: &[&str], arguments: &[String]) -> Result<(), Failed> {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--release"]);
-    for name in [package].iter().chain(others) {
-        build.args(["--package", name]);
+/// A program of ours that does what a verb asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program {
+    pub(crate) package: &'static str,
+    pub(crate) features: &'static str,
+    /// Packages whose binaries it starts. Each is built alone, as a user builds it, with no feature that another asks for.
+    pub(crate) starts: &'static [&'static str],
+}
+
+impl Program {
+    /// Builds it for release, and runs it.
+    pub(crate) fn run(self, arguments: &[String]) -> Result<(), Failed> {
+        for package in self.starts {
+            check(cargo().args(["build", "--quiet", "--release", "--package", package]))?;
+        }
+        let own = [
+            "--quiet",
+            "--release",
+            "--package",
+            self.package,
+            "--features",
+            self.features,
+        ];
+        check(cargo().arg("run").args(own).arg("--").args(arguments))
     }
-    check(&mut build)?;
-    check(cargo().args(["run", "--quiet", "--release", "--package", package, "--"]).args(arguments))
 }
