@@ -1,8 +1,9 @@
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
+use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep};
 
 pin_project! {
@@ -64,7 +65,9 @@ impl Clock {
             }
             _ => {}
         }
-        ready!(sleep.as_mut().poll(cx));
+        // Correctness: outside of the cooperative budget. A call that spends all of it in every poll would otherwise hide the limit for
+        // good, and the timer, told that there is none left, would wake the task again and again.
+        ready!(pin!(unconstrained(sleep.as_mut())).poll(cx));
         let drained = *this.draining && sleep.deadline() < age;
         Poll::Ready(if drained { Ring::Drain } else { Ring::Age })
     }

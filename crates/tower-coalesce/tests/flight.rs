@@ -20,7 +20,7 @@ use tower_coalesce::error::{LeaderAborted, LeaderPanicked, Overloaded, TooOld};
 use tower_coalesce::{CoalesceLayer, FlightError, Lease, OnAbandon, Role, Share};
 use tower_layer::Layer;
 
-use self::support::{Calls, Counted, find, numbered, settle};
+use self::support::{Alive, Calls, Counted, find, numbered, settle};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -744,22 +744,34 @@ async fn after_a_thousand_flights_with_random_departures_nothing_is_left() {
     assert!(stats.abandoned > 0 && stats.followers > 0 && stats.leaders > 0);
 }
 
+/// Never done, and never without a reason to be polled again.
+async fn greedy(_alive: Alive) -> Result<String, Infallible> {
+    loop {
+        tokio::task::coop::consume_budget().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_age_limit_is_seen_though_the_call_spends_its_whole_budget() {
+    let calls = Calls::default();
+    let counted = calls.clone();
+    let layer = CoalesceLayer::new(same).max_age(SECOND);
+    let mut service = layer.layer(service_fn(move |_: String| greedy(counted.enter())));
+    let call = tokio::spawn(service.call(text("a")));
+    settle().await;
+    assert_eq!(calls.alive(), 1);
+    tokio::time::advance(2 * SECOND).await;
+    settle().await;
+    assert_eq!(calls.alive(), 0);
+    assert!(call.await.unwrap().unwrap_err().is::<TooOld>());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_departure_is_seen_though_the_call_spends_its_whole_budget() {
     let calls = Calls::default();
     let counted = calls.clone();
-    let mut service = CoalesceLayer::new(same).layer(service_fn(move |_: String| {
-        let alive = counted.enter();
-        async move {
-            let _alive = alive;
-            loop {
-                // Never done, and never without a reason to be polled again.
-                tokio::task::coop::consume_budget().await;
-            }
-            #[expect(unreachable_code, reason = "gives the type")]
-            Ok::<_, Infallible>(text("never"))
-        }
-    }));
+    let mut service =
+        CoalesceLayer::new(same).layer(service_fn(move |_: String| greedy(counted.enter())));
     let call = service.call(text("a"));
     settle().await;
     assert_eq!(calls.alive(), 1);
