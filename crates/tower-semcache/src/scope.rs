@@ -20,7 +20,9 @@ pub struct Scope(Digest);
 /// Collects the labelled parts of a [`Scope`]; see [`Secret::scope_builder`].
 #[derive(Clone)]
 pub struct ScopeBuilder {
-    hasher: blake3::Hasher,
+    secret: Secret,
+    /// The parts, encoded. They are short as a rule, and hashed best in one piece.
+    encoded: Vec<u8>,
 }
 
 /// 32 bytes that are already uniform: hashing one means reading its first eight bytes.
@@ -38,8 +40,8 @@ pub(crate) type DigestMap<K, T> =
 // One tag a purpose, all of one length, so that no scope is ever the key of a request.
 const SCOPE_TAG: &[u8; 16] = b"semcache/scope/1";
 const ENTRY_TAG: &[u8; 16] = b"semcache/entry/1";
-const PART: &[u8; 1] = &[1];
-const END: &[u8; 1] = &[0];
+const PART: u8 = 1;
+const END: u8 = 0;
 
 // === impl Secret ===
 
@@ -87,9 +89,12 @@ impl Secret {
     /// Starts a scope whose parts come one by one.
     #[must_use]
     pub fn scope_builder(&self) -> ScopeBuilder {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
-        hasher.update(SCOPE_TAG);
-        ScopeBuilder { hasher }
+        let mut encoded = Vec::with_capacity(256);
+        encoded.extend_from_slice(SCOPE_TAG);
+        ScopeBuilder {
+            secret: self.clone(),
+            encoded,
+        }
     }
 
     /// The key of one entry: a digest of its scope and its canonical request.
@@ -114,10 +119,11 @@ impl ScopeBuilder {
     /// Adds one labelled part. Order counts.
     #[must_use]
     pub fn part(mut self, label: &str, value: &[u8]) -> Self {
-        self.hasher.update(PART);
+        self.encoded.push(PART);
         for bytes in [label.as_bytes(), value] {
-            self.hasher.update(&(bytes.len() as u64).to_le_bytes());
-            self.hasher.update(bytes);
+            let length = bytes.len() as u64;
+            self.encoded.extend_from_slice(&length.to_le_bytes());
+            self.encoded.extend_from_slice(bytes);
         }
         self
     }
@@ -125,8 +131,9 @@ impl ScopeBuilder {
     /// The scope of all parts added.
     #[must_use]
     pub fn finish(mut self) -> Scope {
-        self.hasher.update(END);
-        Scope(Digest(*self.hasher.finalize().as_bytes()))
+        self.encoded.push(END);
+        let digest = blake3::keyed_hash(&self.secret.0, &self.encoded);
+        Scope(Digest(*digest.as_bytes()))
     }
 }
 
