@@ -27,6 +27,7 @@ use tower_semcache::{
 #[derive(Clone, Debug)]
 enum Step {
     Data(&'static str),
+    Slice(Bytes),
     Trailers,
     Fail,
     Wait,
@@ -57,12 +58,10 @@ impl Mock {
     }
 
     fn len(&self) -> u64 {
-        let len = |step: &Step| {
-            if let Step::Data(data) = step {
-                data.len()
-            } else {
-                0
-            }
+        let len = |step: &Step| match step {
+            Step::Data(data) => data.len(),
+            Step::Slice(data) => data.len(),
+            Step::Trailers | Step::Fail | Step::Wait => 0,
         };
         self.steps.iter().map(len).sum::<usize>() as u64
     }
@@ -78,6 +77,7 @@ impl http_body::Body for Mock {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match self.steps.pop_front() {
             Some(Step::Data(data)) => Poll::Ready(Some(Ok(Frame::data(Bytes::from(data))))),
+            Some(Step::Slice(data)) => Poll::Ready(Some(Ok(Frame::data(data)))),
             Some(Step::Trailers) => {
                 let mut trailers = HeaderMap::new();
                 trailers.append("x-sum", HeaderValue::from_static("1"));
@@ -719,4 +719,56 @@ fn a_policy_may_be_a_type() {
     }
     assert!(Typed.lookup(&request(&[])).is_some());
     assert!(Typed.lookup(&request(&[("x-bypass", "1")])).is_none());
+}
+
+#[tokio::test]
+async fn an_entry_keeps_nothing_alive_that_its_answer_was_read_into() {
+    for promised in [true, false] {
+        let source = Bytes::from([b"text/plainhello".as_slice(), &[b'.'; 8_192]].concat());
+        let (kind, body) = (source.slice(..10), source.slice(10..15));
+        let kind = HeaderValue::from_maybe_shared(kind).expect("a value");
+        let frames = [Step::Slice(body.slice(..2)), Step::Slice(body.slice(2..))];
+        drop(body);
+        let mut response = Response::new(Mock::new(&frames, Hint::None));
+        drop(frames);
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        if promised {
+            response
+                .headers_mut()
+                .insert(CONTENT_LENGTH, HeaderValue::from_static("5"));
+        }
+        let inner = service_fn(move |_: Req| {
+            let response = response.clone();
+            async move { Ok::<_, Infallible>(response) }
+        });
+        let rig = Rig::new(&HELLO, Hint::None);
+        let service = CacheLayer::new(rig.cache.clone(), policy, rig.record.clone()).layer(inner);
+        let response = service.oneshot(request(&[])).await.expect("an answer");
+        assert_eq!(
+            response
+                .into_body()
+                .collect()
+                .await
+                .expect("clean")
+                .to_bytes(),
+            "hello"
+        );
+        assert!(source.is_unique(), "promised: {promised}");
+        let hit = rig.cache.get(&lookup("t", "/")).expect("a hit");
+        assert_eq!(hit.value().headers()[CONTENT_TYPE], "text/plain");
+        assert_eq!(hit.value().body(), "hello");
+    }
+}
+
+#[test]
+fn an_answer_keeps_nothing_alive_that_it_was_made_of() {
+    let source = Bytes::from([b"text/plainhello".as_slice(), &[b'.'; 8_192]].concat());
+    let mut headers = HeaderMap::new();
+    let kind = HeaderValue::from_maybe_shared(source.slice(..10)).expect("a value");
+    headers.insert(CONTENT_TYPE, kind);
+    let answer = Answer::new(StatusCode::OK, headers, source.slice(10..15));
+    assert!(source.is_unique());
+    assert_eq!(answer.headers()[CONTENT_TYPE], "text/plain");
+    assert_eq!(answer.headers()[CONTENT_LENGTH], "5");
+    assert_eq!(answer.body(), "hello");
 }

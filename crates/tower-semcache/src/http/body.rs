@@ -5,12 +5,13 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
 
 use super::answer::Answer;
 use super::complete::Complete;
+use super::draft::Draft;
 use crate::cache::{Commit, Refusal};
 
 pin_project! {
@@ -31,16 +32,18 @@ pin_project! {
     }
 }
 
-/// Keeps the frames of a body that streams by, and stores their bytes at its end.
+/// Keeps the bytes of a body that streams by, and stores them at its end.
 ///
-/// The frames are shared with whoever else holds them (a body with many readers, say), and only copied into one piece when they
-/// are stored: a recording adds little to the memory of a body that is held anyway. While it streams, each frame counts with the
-/// handle it takes ([`FRAME_OVERHEAD`]), so that a body of many tiny frames stays within the bound of an entry too.
+/// Bytes of a number that was promised are copied as they pass. The frames of any other body are shared with whoever else holds
+/// them (a body with many readers, say), and only copied into one piece when they are stored: a recording adds little to the
+/// memory of a body that is held anyway. While it streams, each counts with the handle it takes ([`FRAME_OVERHEAD`]), so that a
+/// body of many tiny frames stays within the bound of an entry too.
 pub(super) struct Recorder {
     commit: Commit<Answer>,
     complete: Arc<dyn Complete>,
     status: StatusCode,
-    headers: HeaderMap,
+    draft: Draft,
+    /// Of a body without a promise, what is not in the draft yet.
     frames: Vec<Bytes>,
     /// Bytes still to come, where the response promised a number.
     promised: Option<u64>,
@@ -191,15 +194,18 @@ impl Recorder {
         let promised = promised(response);
         let expected = promised.unwrap_or(0);
         let room = usize::try_from(expected).map_err(|_| Refusal::TooLarge);
-        if let Err(reason) = room.and_then(|room| commit.reserve(room)) {
-            commit.refuse(reason);
-            return None;
-        }
+        let room = match room.and_then(|room| commit.reserve(room).map(|()| room)) {
+            Ok(room) => room,
+            Err(reason) => {
+                commit.refuse(reason);
+                return None;
+            }
+        };
         Some(Self {
             commit,
             complete,
             status: response.status(),
-            headers: response.headers().clone(),
+            draft: Draft::new(response.headers(), room),
             frames: Vec::new(),
             promised,
         })
@@ -209,25 +215,23 @@ impl Recorder {
         let Some(data) = frame.data_ref() else {
             return Next::Stop(Refusal::Forbidden);
         };
-        // What was promised has been reserved.
-        let mut more = FRAME_OVERHEAD;
         match &mut self.promised {
+            // What was promised has been reserved.
             Some(left) => match left.checked_sub(data.len() as u64) {
-                Some(rest) => *left = rest,
-                None => return Next::Stop(Refusal::Incomplete),
+                Some(rest) => {
+                    *left = rest;
+                    self.draft.push(data);
+                    if rest == 0 { Next::End } else { Next::More }
+                }
+                None => Next::Stop(Refusal::Incomplete),
             },
-            None => more += data.len(),
-        }
-        // A body in one piece needs no more than its bytes.
-        let whole = self.frames.is_empty() && self.promised == Some(0);
-        if !whole && let Err(reason) = self.commit.reserve(more) {
-            return Next::Stop(reason);
-        }
-        self.frames.push(data.clone());
-        if self.promised == Some(0) {
-            Next::End
-        } else {
-            Next::More
+            None => match self.commit.reserve(data.len() + FRAME_OVERHEAD) {
+                Ok(()) => {
+                    self.frames.push(data.clone());
+                    Next::More
+                }
+                Err(reason) => Next::Stop(reason),
+            },
         }
     }
 
@@ -237,14 +241,18 @@ impl Recorder {
             commit,
             complete,
             status,
-            headers,
+            mut draft,
             frames,
             promised,
         } = self;
         if promised.is_some_and(|left| left > 0) {
             return commit.refuse(Refusal::Incomplete);
         }
-        let answer = Answer::new(status, headers, Bytes::from(frames.concat()));
+        if !frames.is_empty() {
+            draft.reserve(frames.iter().map(Bytes::len).sum());
+            frames.iter().for_each(|frame| draft.push(frame));
+        }
+        let answer = Answer::from_draft(status, draft);
         if complete.complete(&answer) {
             // A refusal has been counted; the response is good all the same.
             let _ = commit.store(answer);

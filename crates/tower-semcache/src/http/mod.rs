@@ -93,6 +93,7 @@
 mod answer;
 mod body;
 mod complete;
+mod draft;
 mod extensions;
 mod headers;
 mod record;
