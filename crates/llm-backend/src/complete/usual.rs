@@ -12,10 +12,10 @@ pub(super) fn is_plainly_whole(body: &[u8]) -> bool {
 }
 
 fn walk(body: &[u8]) -> Option<()> {
-    let mut walk = Walk::new(body)?;
+    let mut walk = Walk::new(body);
     let mut seen = Seen::default();
     walk.object(|walk, key| match key {
-        "choices" => {
+        b"choices" => {
             once(&mut seen.choices)?;
             let mut any = false;
             walk.array(|walk| {
@@ -24,15 +24,15 @@ fn walk(body: &[u8]) -> Option<()> {
             })?;
             any.then_some(())
         }
-        "object" => {
+        b"object" => {
             once(&mut seen.object)?;
-            (walk.string()? != "error").then_some(())
+            (walk.string()? != b"error").then_some(())
         }
-        "error" => {
+        b"error" => {
             once(&mut seen.error)?;
             walk.null()
         }
-        "data" | "text" | "finish_reason" => None,
+        b"data" | b"text" | b"finish_reason" => None,
         _ => walk.value(),
     })?;
     walk.end()?;
@@ -50,13 +50,14 @@ struct Seen {
 fn choice(walk: &mut Walk<'_>) -> Option<()> {
     let (mut index, mut reason) = (false, false);
     walk.object(|walk, key| match key {
-        "index" => {
+        b"index" => {
             once(&mut index)?;
-            walk.digits()?.parse::<u32>().ok().map(drop)
+            let digits = walk.digits()?;
+            (digits.len() < 10 && digits.iter().all(u8::is_ascii_digit)).then_some(())
         }
-        "finish_reason" => {
+        b"finish_reason" => {
             once(&mut reason)?;
-            is_accepted(Some(walk.string()?)).then_some(())
+            is_accepted(std::str::from_utf8(walk.string()?).ok()).then_some(())
         }
         _ => walk.value(),
     })?;

@@ -1,14 +1,14 @@
 //! A walk over a JSON text that checks all of it, and writes and allocates nothing.
 //!
-//! What it lets pass is JSON, and `serde_json` skips it as well. The reverse does not hold: it gives up (`None`) where somebody
-//! would have to look closer, at deep nesting and at escapes in keys.
+//! What it lets pass, `serde_json` skips as well: neither looks at the UTF-8 in what it skips. The reverse does not hold: it
+//! gives up (`None`) where somebody would have to look closer, at deep nesting and at keys that are more than plain ASCII.
 
 use super::string::plain;
 
-/// Where a walk has come to. The text is UTF-8.
+/// Where a walk has come to.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
-    text: &'a str,
+    text: &'a [u8],
     at: usize,
 }
 
@@ -19,11 +19,10 @@ const DEPTH: usize = 32;
 
 impl<'a> Walk<'a> {
     /// A walk from the first value on.
-    pub(crate) fn new(text: &'a [u8]) -> Option<Self> {
-        let text = std::str::from_utf8(text).ok()?;
+    pub(crate) fn new(text: &'a [u8]) -> Self {
         let mut walk = Self { text, at: 0 };
         walk.whitespace();
-        Some(walk)
+        walk
     }
 
     /// Nothing but whitespace is left.
@@ -35,7 +34,7 @@ impl<'a> Walk<'a> {
     /// Passes an object. `member` gets each key, and passes its value.
     pub(crate) fn object(
         &mut self,
-        mut member: impl FnMut(&mut Self, &'a str) -> Option<()>,
+        mut member: impl FnMut(&mut Self, &'a [u8]) -> Option<()>,
     ) -> Option<()> {
         self.sequence(b'{', b'}', |walk| {
             let key = walk.string()?;
@@ -51,14 +50,14 @@ impl<'a> Walk<'a> {
         self.sequence(b'[', b']', element)
     }
 
-    /// Passes a string without escapes, and tells it.
-    pub(crate) fn string(&mut self) -> Option<&'a str> {
+    /// Passes a string of ASCII without escapes, and tells it.
+    pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
         self.byte(b'"')?;
-        let start = self.at;
-        self.at += plain(self.rest());
-        let string = self.text.get(start..self.at)?;
+        let rest = self.rest();
+        let string = rest.get(..plain(rest))?;
+        self.at += string.len();
         self.byte(b'"')?;
-        Some(string)
+        string.is_ascii().then_some(string)
     }
 
     /// Passes `null`, if that is what comes.
@@ -132,7 +131,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Passes a number, and tells how it is written.
-    pub(crate) fn digits(&mut self) -> Option<&'a str> {
+    pub(crate) fn digits(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         self.number()?;
         self.text.get(start..self.at)
@@ -167,6 +166,7 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
+    #[inline]
     fn whitespace(&mut self) {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
@@ -184,10 +184,10 @@ impl<'a> Walk<'a> {
     }
 
     fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
+        self.text.get(self.at..).unwrap_or_default()
     }
 }
