@@ -7,7 +7,8 @@ use crate::wait::within;
 use hyper::body::Incoming;
 use llm_backend::stub::{Settings, Stub};
 use llm_front::config::Config;
-use llm_front::{server, stack};
+use llm_front::server::{self, Patience};
+use llm_front::stack;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -62,7 +63,11 @@ impl Gateway {
             listener,
             gateway.service,
             stopped,
-            config.drain.0,
+            std::future::pending(),
+            Patience {
+                send: config.send_timeout.0,
+                drain: config.drain.0,
+            },
         ));
         Self {
             address,

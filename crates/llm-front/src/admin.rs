@@ -32,14 +32,22 @@ pub(crate) struct Admin<S> {
     inner: S,
     metrics: Arc<Metrics>,
     backend: Shared<Backend>,
+    /// Whether the backend is asked with a key of the gateway's own.
+    has_key: bool,
 }
 
 impl<S> Admin<S> {
-    pub(crate) const fn new(inner: S, metrics: Arc<Metrics>, backend: Shared<Backend>) -> Self {
+    pub(crate) const fn new(
+        inner: S,
+        metrics: Arc<Metrics>,
+        backend: Shared<Backend>,
+        has_key: bool,
+    ) -> Self {
         Self {
             inner,
             metrics,
             backend,
+            has_key,
         }
     }
 }
@@ -73,8 +81,8 @@ where
             "/healthz" if is_read => text("text/plain", "ok\n".to_owned()),
             "/metrics" if is_read => text(metrics::CONTENT_TYPE, self.metrics.render()),
             "/readyz" if is_read => {
-                let backend = self.backend.clone();
-                return Box::pin(async move { Ok(ready(backend).await.map(whole)) });
+                let (backend, has_key) = (self.backend.clone(), self.has_key);
+                return Box::pin(async move { Ok(ready(backend, has_key).await.map(whole)) });
             }
             _ => not_found(request.method(), path),
         };
@@ -82,10 +90,23 @@ where
     }
 }
 
-async fn ready(backend: Shared<Backend>) -> Response<Full<Bytes>> {
+async fn ready(backend: Shared<Backend>, has_key: bool) -> Response<Full<Bytes>> {
     let mut request = Request::new(RequestBody::full(Bytes::new()));
     *request.uri_mut() = http::Uri::from_static("/v1/models");
     let why = match tokio::time::timeout(READY_TIMEOUT, backend.oneshot(request)).await {
+        // Without a key of the gateway's own, whether a caller may use the backend is told by the caller's.
+        Ok(Ok(response))
+            if has_key
+                && matches!(
+                    response.status(),
+                    StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+                ) =>
+        {
+            format!(
+                "the backend refuses --backend-key with status {}",
+                response.status()
+            )
+        }
         Ok(Ok(response)) if !response.status().is_server_error() => {
             return text("text/plain", "ready\n".to_owned());
         }

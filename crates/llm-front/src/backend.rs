@@ -32,6 +32,9 @@ impl Backend {
         let url = match &config.backend {
             Setting::Stub => return Ok(Self::Stub(Stub::default())),
             Setting::Url(url) => url,
+            Setting::WithCredentials => {
+                return Err("a backend URL must not carry credentials".into());
+            }
         };
         let limits = Limits::none()
             .connect(config.connect_timeout.0)

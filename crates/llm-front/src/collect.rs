@@ -3,10 +3,13 @@
 use crate::errors::Refusal;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
-use http_body::Body;
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
-use std::pin::pin;
+use pin_project_lite::pin_project;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::{Sleep, sleep};
 use tower::BoxError;
 
 /// How long a body over the limit is read on, so that a caller who is still sending gets to see the answer.
@@ -58,10 +61,7 @@ where
             }
             Ok(None) => break,
             Err(_) => {
-                return Err(Refusal::new(
-                    StatusCode::REQUEST_TIMEOUT,
-                    format!("the request body fell silent for {:?}", bounds.silence),
-                ));
+                return Err(fell_silent(bounds.silence));
             }
         };
         let Ok(data) = frame.into_data() else {
@@ -87,6 +87,64 @@ where
     Ok(all.map_or(first, BytesMut::freeze))
 }
 
+pin_project! {
+    /// A body that is passed on while it comes, and fails when it falls silent for too long.
+    pub(crate) struct Impatient<B> {
+        #[pin]
+        body: B,
+        silence: Duration,
+        // Armed while nothing comes.
+        alarm: Option<Pin<Box<Sleep>>>,
+    }
+}
+
+impl<B> Impatient<B> {
+    pub(crate) const fn new(body: B, silence: Duration) -> Self {
+        Self {
+            body,
+            silence,
+            alarm: None,
+        }
+    }
+}
+
+impl<B> Body for Impatient<B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = self.project();
+        if let Poll::Ready(frame) = this.body.poll_frame(cx) {
+            *this.alarm = None;
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let alarm = this
+            .alarm
+            .get_or_insert_with(|| Box::pin(sleep(*this.silence)));
+        ready!(alarm.as_mut().poll(cx));
+        Poll::Ready(Some(Err(fell_silent(*this.silence).into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+fn fell_silent(silence: Duration) -> Refusal {
+    let message = format!("the request body fell silent for {silence:?} (--body-timeout)");
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, message).code("body_timeout")
+}
+
 /// What to set aside for a body of `declared` bytes: a caller's word is only taken up to a point.
 fn room(declared: u64, seen: usize) -> usize {
     const TRUSTED: u64 = 1 << 20;
@@ -95,7 +153,7 @@ fn room(declared: u64, seen: usize) -> usize {
         .max(seen)
 }
 
-async fn linger<B: Body<Data = Bytes>>(mut body: std::pin::Pin<&mut B>) {
+async fn linger<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) {
     let _ = tokio::time::timeout(LINGER, async {
         while let Some(Ok(_)) = body.frame().await {}
     })

@@ -31,6 +31,13 @@ impl Refusal {
         }
     }
 
+    /// The caller wanted a stored answer or nothing, and there is none.
+    #[must_use]
+    pub fn not_cached() -> Self {
+        let message = "no stored answer, and Cache-Control: only-if-cached allows no other";
+        Self::new(StatusCode::GATEWAY_TIMEOUT, message).code("not_cached")
+    }
+
     /// Names the request field at fault.
     #[must_use]
     pub fn param(mut self, param: Option<String>) -> Self {
@@ -58,16 +65,23 @@ impl Refusal {
         self.status
     }
 
+    /// The OpenAI error object, as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let Self {
+            kind,
+            code,
+            param,
+            message,
+            ..
+        } = self;
+        serde_json::json!({ "error": { "message": message, "type": kind, "param": param, "code": code } }).to_string()
+    }
+
     /// The response the caller gets.
     #[must_use]
     pub fn into_response(self) -> Response<Full<Bytes>> {
-        let body = serde_json::json!({ "error": {
-            "message": self.message,
-            "type": self.kind,
-            "param": self.param,
-            "code": self.code,
-        }});
-        let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+        let mut response = Response::new(Full::new(Bytes::from(self.to_json())));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(
@@ -98,6 +112,7 @@ pub fn word(error: &BoxError) -> Refusal {
         return refusal.clone();
     }
     if let Some(backend) = find::<llm_backend::Error>(error) {
+        tracing::warn!(code = backend.kind().name(), error = %Chain(error), "backend failed");
         let refusal =
             Refusal::new(backend.status(), backend.to_string()).code(backend.kind().name());
         return match backend.retry_after() {
@@ -112,6 +127,21 @@ pub fn word(error: &BoxError) -> Refusal {
         )
         .code("overloaded")
         .retry_after(Duration::from_secs(1));
+    }
+    if let Some(lagged) = find::<tower_coalesce::error::Lagged>(error) {
+        tracing::info!(error = %lagged, "caller cut off");
+        return Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "read too slowly to share this answer (--log-cap)",
+        )
+        .code("lagged");
+    }
+    if find::<tower_coalesce::error::TooOld>(error).is_some() {
+        return Refusal::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            "the shared call took too long (--flight-age)",
+        )
+        .code("too_old");
     }
     tracing::error!(error = %Chain(error), "request failed");
     failed()

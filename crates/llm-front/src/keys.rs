@@ -81,7 +81,7 @@ impl Keys {
                 .and_then(|completion| Part::new(endpoint, &completion)),
             _ => part,
         };
-        let merge = part.map(|part| Mergeable::new(part, &parts.headers));
+        let merge = part.map(|part| Mergeable::new(part, parts));
         let wire = match (self.upstream_form, endpoint) {
             (UpstreamForm::Stream, Endpoint::ChatCompletions | Endpoint::Completions)
                 if merge.is_none() =>
@@ -93,6 +93,9 @@ impl Keys {
         let key = self
             .shareable(&prompt)
             .map(|()| self.key(endpoint, parts, &prompt));
+        if key.is_err() && Control::from_headers(&parts.headers).only_if_cached {
+            return Err(Refusal::not_cached());
+        }
         Ok(Asked {
             endpoint,
             prompt,
@@ -121,7 +124,8 @@ impl Keys {
         let mut scope = self.secret.scope_builder();
         scope = scope
             .part("route", endpoint.path().as_bytes())
-            .part("pool", self.pool.as_bytes());
+            .part("pool", self.pool.as_bytes())
+            .part("query", parts.uri.query().unwrap_or_default().as_bytes());
         for (label, value) in tenant::identity(self.tenants, tenant, &parts.headers) {
             scope = scope.part(label, value);
         }

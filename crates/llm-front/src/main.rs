@@ -3,10 +3,12 @@
 
 use clap::Parser;
 use llm_front::cli::{Cli, Command, StubArgs};
-use llm_front::config::types::{Backend, LogFormat};
+use llm_front::config::types::{Backend, LogFormat, Tenants};
 use llm_front::config::{Config, Settings};
-use llm_front::{server, stack};
+use llm_front::server::{self, Patience};
+use llm_front::stack;
 use std::io::IsTerminal as _;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
 
@@ -42,20 +44,29 @@ fn configure(cli: Cli) -> Result<Config> {
 fn run_gateway(config: &Config) -> Result<()> {
     log_to_stderr(&config.log.0, config.log_format)?;
     raise_descriptor_limit();
-    runtime(config.workers)?.block_on(async {
+    let runtime = runtime(config.workers)?;
+    let done = runtime.block_on(async {
         let listener = server::listen(config.listen)
             .map_err(|error| format!("cannot listen on {} (--listen): {error}", config.listen))?;
         let gateway = stack::build(config)?;
-        announce(config);
+        announce(config, listener.local_addr()?);
+        let patience = Patience {
+            send: config.send_timeout.0,
+            drain: config.drain.0,
+        };
         server::serve(
             listener,
             gateway.service,
             server::stop_signal(),
-            config.drain.0,
+            server::stop_signal(),
+            patience,
         )
         .await;
         Ok(())
-    })
+    });
+    // A look-up of a name that hangs must not hold the end back.
+    runtime.shutdown_background();
+    done
 }
 
 fn run_stub(args: &StubArgs) -> Result<()> {
@@ -67,7 +78,7 @@ fn run_stub(args: &StubArgs) -> Result<()> {
     runtime(args.workers)?.block_on(async {
         let listener = server::listen(listen)
             .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
-        tracing::info!("stub on http://{listen}");
+        tracing::info!("stub on http://{}", listener.local_addr()?);
         llm_backend::stub::serve(listener, args.stub(), server::stop_signal()).await;
         Ok(())
     })
@@ -105,15 +116,19 @@ fn raise_descriptor_limit() {
     }
 }
 
-fn announce(config: &Config) {
-    let (address, backend) = (config.listen, &config.backend);
+fn announce(config: &Config, address: SocketAddr) {
+    let backend = &config.backend;
     tracing::info!(
         "llm-front {} on http://{address}, backend: {backend}",
         env!("CARGO_PKG_VERSION")
     );
     let model = match backend {
         Backend::Stub => "stub",
-        Backend::Url(_) => "MODEL",
+        Backend::Url(_) | Backend::WithCredentials => "MODEL",
+    };
+    let tenant = match config.tenants {
+        Tenants::Header => " -H 'x-tenant: me'",
+        Tenants::Credentials => "",
     };
     // On standard output: something to copy.
     #[expect(
@@ -123,7 +138,7 @@ fn announce(config: &Config) {
     {
         println!(
             "try it (twice: the second answer comes from the cache):\n\n  \
-             curl -i http://{address}/v1/chat/completions -H 'content-type: application/json' \\\n    \
+             curl -i http://{address}/v1/chat/completions -H 'content-type: application/json'{tenant} \\\n    \
              -d '{{\"model\":\"{model}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}],\"temperature\":0}}'\n"
         );
     }

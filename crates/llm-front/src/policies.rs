@@ -123,5 +123,5 @@ fn is_stream(answer: &Answer) -> bool {
 
 /// Whether a content type is that of server-sent events.
 pub(crate) fn is_event_stream(content_type: Option<&HeaderValue>) -> bool {
-    content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
+    complete::Form::of(content_type) == Some(complete::Form::Stream)
 }

@@ -12,6 +12,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 /// Connections that may wait to be accepted.
@@ -35,12 +37,22 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Serves until `stop` resolves, then lets open answers run on for at most `drain`.
+/// How long a server is patient.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// With a caller who does not read on.
+    pub send: Duration,
+    /// With open answers, once it stops.
+    pub drain: Duration,
+}
+
+/// Serves until `stop` resolves, then lets open answers run on for at most the drain, or until `stop_now` resolves.
 pub async fn serve<S>(
     listener: TcpListener,
     service: S,
     stop: impl Future<Output = ()>,
-    drain: Duration,
+    stop_now: impl Future<Output = ()>,
+    patience: Patience,
 ) where
     S: Service<Request<Incoming>, Response = Reply, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
@@ -55,7 +67,7 @@ pub async fn serve<S>(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => spawn_connection(stream, service.clone(), &graceful),
+            Ok((stream, _)) => spawn_connection(stream, service.clone(), patience.send, &graceful),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
                 // Out of descriptors or memory: the next accept would fail at once.
@@ -65,19 +77,21 @@ pub async fn serve<S>(
         }
     }
     drop(listener);
-    let open = graceful.count();
+    let drain = patience.drain;
     tracing::info!(
-        connections = open,
+        connections = graceful.count(),
         ?drain,
-        "stopping: letting open answers finish"
+        "stopping: open answers may finish"
     );
-    match tokio::time::timeout(drain, graceful.shutdown()).await {
-        Ok(()) => tracing::info!("stopped"),
-        Err(_) => tracing::warn!("stopped with answers unfinished after {drain:?} (--drain)"),
+    tokio::select! {
+        biased;
+        () = graceful.shutdown() => tracing::info!("stopped"),
+        () = stop_now => tracing::warn!("stopped at once, as told a second time: answers were cut"),
+        () = tokio::time::sleep(drain) => tracing::warn!("stopped after {drain:?} (--drain): answers were cut"),
     }
 }
 
-fn spawn_connection<S>(stream: TcpStream, service: S, graceful: &GracefulShutdown)
+fn spawn_connection<S>(stream: TcpStream, service: S, send: Duration, graceful: &GracefulShutdown)
 where
     S: Service<Request<Incoming>, Response = Reply, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
@@ -87,6 +101,9 @@ where
         tracing::debug!(%error, "connection closed before it was served");
         return;
     }
+    // Whoever does not read holds back its backend: not for ever.
+    let mut stream = Box::pin(TimeoutStream::new(stream));
+    stream.as_mut().set_write_timeout_pinned(Some(send));
     // Never with `pipeline_flush`: it switches off the back-pressure of a caller who does not read.
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -109,27 +126,22 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Resolves on SIGTERM or Ctrl-C.
+/// Resolves on the next SIGTERM or Ctrl-C.
 pub async fn stop_signal() {
-    let interrupt = async {
-        if let Err(error) = tokio::signal::ctrl_c().await {
-            tracing::error!(%error, "cannot listen for Ctrl-C");
-            std::future::pending::<()>().await;
-        }
-    };
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(error) => {
-                tracing::error!(%error, "cannot listen for SIGTERM");
-                std::future::pending::<()>().await;
-            }
+    let mut terminate = match signal(SignalKind::terminate()) {
+        Ok(terminate) => terminate,
+        Err(error) => {
+            tracing::error!(%error, "cannot listen for SIGTERM");
+            return std::future::pending().await;
         }
     };
     tokio::select! {
-        () = interrupt => {}
-        () = terminate => {}
+        _ = terminate.recv() => {}
+        interrupted = tokio::signal::ctrl_c() => {
+            if let Err(error) = interrupted {
+                tracing::error!(%error, "cannot listen for Ctrl-C");
+                terminate.recv().await;
+            }
+        }
     }
 }

@@ -152,8 +152,13 @@ where
         .layer(ObserveLayer::new(metrics.clone()))
         .layer(CapLayer::new(config.max_requests))
         .layer(TenantLayer::new(config.tenants))
-        .service(Fork::new(read, raw));
-    let admin = Admin::new(front, metrics.clone(), backend.clone());
+        .service(Fork::new(read, raw, config.body_timeout.0));
+    let admin = Admin::new(
+        front,
+        metrics.clone(),
+        backend.clone(),
+        config.backend_key.0.is_some(),
+    );
     Ok(Gateway {
         service: Front::new(admin),
         metrics,

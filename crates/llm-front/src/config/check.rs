@@ -49,6 +49,7 @@ impl Config {
         }
         for (setting, value) in [
             ("body_timeout", self.body_timeout),
+            ("send_timeout", self.send_timeout),
             ("connect_timeout", self.connect_timeout),
             ("headers_timeout", self.headers_timeout),
             ("first_token_timeout", self.first_token_timeout),
@@ -74,6 +75,42 @@ impl Config {
         }
         if self.semantic != Semantic::Off && !self.cache.is_on() {
             return refuse("semantic", "needs the cache: leave out --cache off");
+        }
+        if self.backend == Backend::WithCredentials {
+            return refuse(
+                "backend",
+                "a backend URL must not carry credentials: give them with --backend-key",
+            );
+        }
+        if let Backend::Url(url) = &self.backend
+            && url.port_u16() == Some(self.listen.port())
+            && url
+                .host()
+                .is_some_and(|host| host == "localhost" || host == self.listen.ip().to_string())
+        {
+            return refuse(
+                "backend",
+                "is this gateway itself: name the server behind it, or another --listen",
+            );
+        }
+        if let Some(word) = self
+            .log
+            .0
+            .split(',')
+            .find(|part| !part.contains('=') && !is_level(part))
+        {
+            return refuse(
+                "log",
+                &format!(
+                    "`{word}` is not a level: write off, error, warn, info, debug or trace, or target=level"
+                ),
+            );
+        }
+        if self.workers > 1024 {
+            return refuse(
+                "workers",
+                "more threads than any machine here has use for: write 0 for one a CPU",
+            );
         }
         if self.backend_key.0.is_some() && self.backend == Backend::Stub {
             return refuse(
@@ -101,6 +138,13 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn is_level(word: &str) -> bool {
+    let levels = ["off", "error", "warn", "info", "debug", "trace"];
+    levels
+        .iter()
+        .any(|level| word.trim().eq_ignore_ascii_case(level))
 }
 
 fn is_header_text(text: &str) -> bool {

@@ -1,8 +1,8 @@
 //! The one table of settings: name, type, default, environment variable, meaning.
 
 use super::types::{
-    Backend, BatchWindow, HeaderNames, LogFormat, Maybe, Sampled, Semantic, Size, Span, Switch,
-    Tenants, Text, Threshold, UpstreamForm,
+    Backend, BatchWindow, HeaderNames, LogFormat, Maybe, Named, Sampled, Semantic, Size, Span,
+    Switch, Tenants, Text, Threshold, UpstreamForm,
 };
 use std::net::SocketAddr;
 
@@ -14,8 +14,8 @@ macro_rules! settings {
         pub struct Settings {
             $($(
                 $(#[doc = $doc])+
-                #[arg(long, env = $env, hide_env_values = true, help_heading = $heading,
-                      help = concat!($($doc,)+ " [default: ", $default, "]"))]
+                #[arg(long, env = $env, hide_env_values = true, help_heading = $heading, value_name = <$ty as Named>::NAME,
+                      help = concat!($($doc,)+ " [default: ", $default, "]").trim_ascii_start())]
                 pub $name: Option<$ty>,
             )*)*
         }
@@ -56,6 +56,8 @@ settings! {
         body_limit: Size = "64MiB", "LLM_FRONT_BODY_LIMIT";
         /// Longest wait for the next piece of a request body; beyond it 408
         body_timeout: Span = "60s", "LLM_FRONT_BODY_TIMEOUT";
+        /// Longest wait for a caller to read on; beyond it the connection is closed
+        send_timeout: Span = "300s", "LLM_FRONT_SEND_TIMEOUT";
         /// Requests inside at one time; beyond it 503
         max_requests: usize = "16384", "LLM_FRONT_MAX_REQUESTS";
         /// How long open streams may run on after SIGTERM
@@ -84,7 +86,7 @@ settings! {
         connect_timeout: Span = "2s", "LLM_FRONT_CONNECT_TIMEOUT";
         /// Limit on the wait for response headers
         headers_timeout: Span = "600s", "LLM_FRONT_HEADERS_TIMEOUT";
-        /// Limit on the wait from headers to the first piece of the answer
+        /// Limit on the wait for the first piece of the answer, from the request on
         first_token_timeout: Span = "600s", "LLM_FRONT_FIRST_TOKEN_TIMEOUT";
         /// Limit on a silence within an answer
         idle_timeout: Span = "300s", "LLM_FRONT_IDLE_TIMEOUT";
@@ -104,9 +106,9 @@ settings! {
         cache: Switch = "on", "LLM_FRONT_CACHE";
         /// Memory for answers, keys and vectors
         cache_bytes: Size = "256MiB", "LLM_FRONT_CACHE_BYTES";
-        /// Largest answer kept
+        /// Most memory for one answer, its request included; a larger one is not kept
         cache_entry_bytes: Size = "4MiB", "LLM_FRONT_CACHE_ENTRY_BYTES";
-        /// How long an answer is kept
+        /// How long an answer is kept; never kept: one that ran into a limit (`length`), was filtered, failed or broke off
         cache_ttl: Span = "1h", "LLM_FRONT_CACHE_TTL";
         /// Serve answers to rephrased requests: `off`, or `hashed` (the n-gram reference embedder: no model, parity only)
         semantic: Semantic = "off", "LLM_FRONT_SEMANTIC";

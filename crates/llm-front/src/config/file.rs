@@ -13,14 +13,17 @@ pub struct Unreadable {
 #[derive(Debug)]
 enum Cause {
     Io(io::Error),
-    Toml(toml::de::Error),
+    Toml { line: usize, message: String },
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
             Cause::Io(error) => write!(f, "cannot read {}: {error}", self.path.display()),
-            Cause::Toml(error) => write!(f, "{}: {error}", self.path.display()),
+            // Never the line itself: it may hold a credential.
+            Cause::Toml { line, message } => {
+                write!(f, "{} line {line}: {message}", self.path.display())
+            }
         }
     }
 }
@@ -31,15 +34,25 @@ impl Settings {
     /// Reads a TOML file.
     ///
     /// # Errors
-    /// The file cannot be read, is not TOML, names an unknown setting or gives one a wrong value; the message shows
-    /// the line.
+    /// The file cannot be read, is not TOML, names an unknown setting or gives one a wrong value; the message names
+    /// the line, and does not show it.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
         let unreadable = |cause| Unreadable {
             path: path.to_owned(),
             cause,
         };
         let text = std::fs::read_to_string(path).map_err(|error| unreadable(Cause::Io(error)))?;
-        toml::from_str(&text).map_err(|error| unreadable(Cause::Toml(error)))
+        toml::from_str(&text).map_err(|error| {
+            let before = error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            unreadable(Cause::Toml {
+                line,
+                message: error.message().to_owned(),
+            })
+        })
     }
 }
 

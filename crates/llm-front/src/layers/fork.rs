@@ -12,13 +12,15 @@
 //! # Panics
 //! None.
 
+use super::ending::Ending;
+use crate::collect::Impatient;
 use crate::errors::{self, Refusal};
 use crate::layers::label::CACHE_STATUS;
 use crate::routes;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::CatchUnwind;
-use http::{Method, Request, Response, StatusCode, header};
+use http::{Method, Request, Response, header};
 use http_body::Body;
 use http_body_util::{Either, Full};
 use llm_backend::RequestBody;
@@ -28,25 +30,27 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tower::util::Oneshot;
 use tower::{BoxError, ServiceExt};
 use tower_semcache::Outcome;
 use tower_service::Service;
 
 /// A body of the one branch, of the other, or one that is there already.
-pub type ForkBody<P, R> = Either<Either<P, R>, Full<Bytes>>;
+pub type ForkBody<P, R> = Either<Ending<Either<P, R>>, Full<Bytes>>;
 
 /// See the [module docs](self).
 #[derive(Clone, Debug)]
 pub struct Fork<P, R> {
     read: P,
     raw: R,
+    silence: Duration,
 }
 
 impl<P, R> Fork<P, R> {
-    /// `read` takes what the gateway reads, `raw` the rest.
-    pub const fn new(read: P, raw: R) -> Self {
-        Self { read, raw }
+    /// `read` takes what the gateway reads, `raw` the rest, whose bodies must not fall silent for longer than `silence`.
+    pub const fn new(read: P, raw: R, silence: Duration) -> Self {
+        Self { read, raw, silence }
     }
 }
 
@@ -56,6 +60,8 @@ where
     R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError> + Clone,
     Q: Body<Data = Bytes> + Send + 'static,
     Q::Error: Into<BoxError>,
+    PB: Body<Data = Bytes, Error: Into<BoxError>>,
+    RB: Body<Data = Bytes, Error: Into<BoxError>>,
 {
     type Response = Response<ForkBody<PB, RB>>;
     type Error = Infallible;
@@ -77,7 +83,7 @@ where
             let call = self
                 .raw
                 .clone()
-                .oneshot(request.map(RequestBody::streaming));
+                .oneshot(request.map(|body| unread(body, self.silence)));
             Branch::Raw {
                 call: AssertUnwindSafe(call).catch_unwind(),
             }
@@ -116,6 +122,8 @@ impl<P, R, Q, PB, RB> Future for Forked<P, R, Q>
 where
     P: Service<Request<Q>, Response = Response<PB>, Error = BoxError>,
     R: Service<Request<RequestBody>, Response = Response<RB>, Error = BoxError>,
+    PB: Body<Data = Bytes, Error: Into<BoxError>>,
+    RB: Body<Data = Bytes, Error: Into<BoxError>>,
 {
     type Output = Result<Response<ForkBody<PB, RB>>, Infallible>;
 
@@ -130,7 +138,7 @@ where
             Ok(Ok(response)) if response.extensions().get() == Some(&Outcome::NotCached) => {
                 not_cached(response).map(Either::Right)
             }
-            Ok(Ok(response)) => response.map(Either::Left),
+            Ok(Ok(response)) => Ending::of(response).map(Either::Left),
             Ok(Err(error)) => errors::word(&error).into_response().map(Either::Right),
             Err(_) => errors::panicked().into_response().map(Either::Right),
         }))
@@ -147,6 +155,19 @@ where
     }
 }
 
+/// A body that is passed on as it comes; one that is empty can be sent again.
+fn unread<Q>(body: Q, silence: Duration) -> RequestBody
+where
+    Q: Body<Data = Bytes> + Send + 'static,
+    Q::Error: Into<BoxError>,
+{
+    if body.is_end_stream() {
+        RequestBody::empty()
+    } else {
+        RequestBody::streaming(Impatient::new(body, silence))
+    }
+}
+
 /// A compressed request cannot be read, and is passed on as it is.
 fn is_read<Q>(request: &Request<Q>) -> bool {
     request.method() == Method::POST
@@ -160,12 +181,7 @@ fn is_read<Q>(request: &Request<Q>) -> bool {
 /// The caller wanted a stored answer or nothing, and there is none.
 fn not_cached<B>(response: Response<B>) -> Response<Full<Bytes>> {
     let (parts, _) = response.into_parts();
-    let refusal = Refusal::new(
-        StatusCode::GATEWAY_TIMEOUT,
-        "no stored answer, and Cache-Control: only-if-cached allows no other",
-    )
-    .code("not_cached");
-    let mut reply = refusal.into_response();
+    let mut reply = Refusal::not_cached().into_response();
     *reply.extensions_mut() = parts.extensions;
     if let Some(status) = parts.headers.get(CACHE_STATUS) {
         reply.headers_mut().insert(CACHE_STATUS, status.clone());

@@ -25,7 +25,7 @@ use futures_util::future::BoxFuture;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Full};
-use llm_backend::transcode::{Aggregator, UsageFilter};
+use llm_backend::transcode::{Aggregator, Usage, UsageFilter};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::pin::{Pin, pin};
@@ -142,7 +142,8 @@ where
             rest: Bytes::new(),
         },
         Form::Body => {
-            let whole = put_together(Aggregator::new(asked.endpoint), body).await?;
+            let whole =
+                put_together(Aggregator::new(asked.endpoint).usage(Usage::Optional), body).await?;
             parts.headers.insert(
                 header::CONTENT_TYPE,
                 HeaderValue::from_static("application/json"),
@@ -160,11 +161,13 @@ where
     B: Body<Data = Bytes, Error: Into<BoxError>>,
 {
     let failed = |error: llm_backend::transcode::Error| {
-        Refusal::new(
-            StatusCode::BAD_GATEWAY,
-            format!("the backend's stream is no whole answer: {error}"),
-        )
-        .code("backend_error")
+        // The server's own words, where it said what went wrong.
+        let said = error
+            .event()
+            .map(|event| format!(": {}", String::from_utf8_lossy(event)))
+            .unwrap_or_default();
+        let message = format!("the backend's stream is no whole answer: {error}{said}");
+        Refusal::new(StatusCode::BAD_GATEWAY, message).code("backend_error")
     };
     let mut body = pin!(body);
     while let Some(frame) = body.frame().await {

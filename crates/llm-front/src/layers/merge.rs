@@ -8,7 +8,7 @@
 //! A caller who leaves does not stop the call of the others; the batcher drops the call when the last one has left.
 //!
 //! # Errors
-//! Every item gets its answer or its error through its responder. After a refusal (4xx, but 408 and 429) of a merged call, each
+//! Every item gets its answer or its error through its responder. After a refusal that one input can have caused (400, 413, 422) of a merged call, each
 //! request is sent alone, so that one bad request fails alone. Where the answers do not add up, everybody gets an error and
 //! nobody somebody else's answer.
 //!
@@ -19,7 +19,7 @@ use crate::asked::Carry;
 use crate::errors::Refusal;
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
-use http::{HeaderMap, HeaderName, Request, Response, StatusCode, Uri, header, response};
+use http::{HeaderName, Request, Response, StatusCode, Uri, header, request, response};
 use http_body::Body;
 use http_body_util::{BodyExt, Limited};
 use llm_backend::RequestBody;
@@ -28,12 +28,12 @@ use llm_backend::prompt::Endpoint;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tower::{BoxError, ServiceExt};
-use tower_batch_llm::{Batch, Responder};
+use tower_batch_llm::{Batch, Item, Responder};
 use tower_layer::Layer;
 use tower_service::Service;
 
 /// The largest answer to a batch: it is held whole to be split.
-const ANSWER_LIMIT: usize = 256 << 20;
+const ANSWER_LIMIT: usize = 64 << 20;
 
 /// Headers that tell one request from another without changing its answer; the first request's are the ones sent.
 const INCIDENTAL: [HeaderName; 6] = [
@@ -53,16 +53,20 @@ pub struct Mergeable {
 }
 
 impl Mergeable {
-    /// A request's input, to go with those of requests with the same rest and headers.
+    /// A request's input, to go with those of requests with the same rest, query and headers.
     #[must_use]
-    pub fn new(part: Part, headers: &HeaderMap) -> Self {
-        let mut group = part.compat().to_vec();
-        for (name, value) in headers {
+    pub fn new(part: Part, head: &request::Parts) -> Self {
+        let mut group = Vec::new();
+        let mut add = |piece: &[u8]| {
+            group.extend_from_slice(&(piece.len() as u64).to_le_bytes());
+            group.extend_from_slice(piece);
+        };
+        add(part.compat());
+        add(head.uri.query().unwrap_or_default().as_bytes());
+        for (name, value) in &head.headers {
             if !INCIDENTAL.contains(name) && !name.as_str().starts_with("x-stainless-") {
-                for piece in [name.as_str().as_bytes(), value.as_bytes()] {
-                    group.extend_from_slice(&(piece.len() as u64).to_le_bytes());
-                    group.extend_from_slice(piece);
-                }
+                add(name.as_str().as_bytes());
+                add(value.as_bytes());
             }
         }
         Self {
@@ -99,11 +103,10 @@ pub struct Merge<S> {
     inner: S,
 }
 
-/// One caller of a batch.
-struct Caller {
+/// What one caller of a batch sent.
+struct Sent {
     request: Request<()>,
     part: Part,
-    responder: Responder<Response<Bytes>>,
 }
 
 impl<S, B> Service<Batch<Request<RequestBody>, Response<Bytes>>> for Merge<S>
@@ -111,7 +114,7 @@ where
     S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + 'static,
     S::Error: Into<BoxError>,
     S::Future: Send,
-    B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     type Response = ();
     type Error = BoxError;
@@ -123,42 +126,44 @@ where
 
     fn call(&mut self, batch: Batch<Request<RequestBody>, Response<Bytes>>) -> Self::Future {
         let inner = self.inner.clone();
-        let callers: Vec<Caller> = batch
+        let (sent, responders) = batch
             .into_iter()
-            .filter_map(|item| {
-                let part = item.request.asked()?.merge.as_ref()?.part.clone();
-                Some(Caller {
-                    request: item.request.map(drop),
-                    part,
-                    responder: item.responder,
-                })
+            .filter_map(|Item { request, responder }| {
+                let part = request.asked()?.merge.as_ref()?.part.clone();
+                Some((
+                    Sent {
+                        request: request.map(drop),
+                        part,
+                    },
+                    responder,
+                ))
             })
-            .collect();
-        Box::pin(async move { serve(inner, callers).await })
+            .unzip();
+        Box::pin(serve(inner, sent, responders))
     }
 }
 
 /// Answers every caller, with as few calls as it takes.
-async fn serve<S, B>(inner: S, callers: Vec<Caller>) -> Result<(), BoxError>
+async fn serve<S, B>(
+    inner: S,
+    sent: Vec<Sent>,
+    responders: Vec<Responder<Response<Bytes>>>,
+) -> Result<(), BoxError>
 where
     S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
     S::Error: Into<BoxError>,
     S::Future: Send,
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
 {
-    match together(inner.clone(), &callers).await? {
+    match together(inner.clone(), &sent).await? {
         Together::Answered(answers) => {
-            for (caller, answer) in callers.into_iter().zip(answers) {
-                caller.responder.send(Ok(answer));
+            for (responder, answer) in responders.into_iter().zip(answers) {
+                responder.send(Ok(answer));
             }
         }
         Together::Refused => {
-            join_all(
-                callers
-                    .into_iter()
-                    .map(|caller| alone(inner.clone(), caller)),
-            )
-            .await;
+            let callers = sent.into_iter().zip(responders);
+            join_all(callers.map(|(sent, responder)| alone(inner.clone(), sent, responder))).await;
         }
     }
     Ok(())
@@ -173,25 +178,25 @@ enum Together {
 }
 
 /// Sends all callers' inputs in one call.
-async fn together<S, B>(inner: S, callers: &[Caller]) -> Result<Together, BoxError>
+async fn together<S, B>(inner: S, sent: &[Sent]) -> Result<Together, BoxError>
 where
     S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
     S::Error: Into<BoxError>,
     S::Future: Send,
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
 {
-    let Some(first) = callers.first() else {
+    let Some(first) = sent.first() else {
         return Ok(Together::Answered(Vec::new()));
     };
-    let parts: Vec<Part> = callers.iter().map(|caller| caller.part.clone()).collect();
+    let parts: Vec<Part> = sent.iter().map(|sent| sent.part.clone()).collect();
     let body = merge::join(&parts).map_err(misfit)?;
     let (head, body) = send(inner, &first.request, first.part.endpoint(), body).await?;
-    if callers.len() > 1 && is_somebodys_fault(head.status) {
+    if sent.len() > 1 && is_somebodys_fault(head.status) {
         return Ok(Together::Refused);
     }
     let answers = match head.status.is_success() {
         true => merge::split(&parts, &body).map_err(misfit)?,
-        false => vec![body; callers.len()],
+        false => vec![body; sent.len()],
     };
     Ok(Together::Answered(
         answers
@@ -201,22 +206,28 @@ where
     ))
 }
 
-async fn alone<S, B>(inner: S, caller: Caller)
+async fn alone<S, B>(inner: S, sent: Sent, mut responder: Responder<Response<Bytes>>)
 where
     S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send,
     S::Error: Into<BoxError>,
     S::Future: Send,
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send,
 {
-    match together(inner, std::slice::from_ref(&caller)).await {
+    // Correctness: a caller who has left is asked for first, so that nothing is sent for it; one who leaves drops its own call.
+    let answered = tokio::select! {
+        biased;
+        () = responder.closed() => return,
+        answered = together(inner, std::slice::from_ref(&sent)) => answered,
+    };
+    match answered {
         Ok(Together::Answered(answers)) => {
             if let Some(answer) = answers.into_iter().next() {
-                caller.responder.send(Ok(answer));
+                responder.send(Ok(answer));
             }
         }
         // Of one caller nothing is refused on account of another.
         Ok(Together::Refused) => {}
-        Err(error) => caller.responder.send(Err(error)),
+        Err(error) => responder.send(Err(error)),
     }
 }
 
@@ -234,7 +245,7 @@ where
 {
     let mut request = Request::new(RequestBody::full(body));
     *request.method_mut() = http::Method::POST;
-    *request.uri_mut() = Uri::from_static(endpoint.upstream_path());
+    *request.uri_mut() = with_query(endpoint.upstream_path(), like.uri().query());
     *request.headers_mut() = like.headers().clone();
     request.headers_mut().remove(header::CONTENT_LENGTH);
     let response = inner.oneshot(request).await.map_err(Into::into)?;
@@ -243,13 +254,17 @@ where
     Ok((head, body))
 }
 
-/// Whether one bad request can have caused this status for all.
-fn is_somebodys_fault(status: StatusCode) -> bool {
-    status.is_client_error()
-        && !matches!(
-            status,
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
-        )
+fn with_query(path: &'static str, query: Option<&str>) -> Uri {
+    let path_and_query = query.and_then(|query| format!("{path}?{query}").parse().ok());
+    path_and_query.unwrap_or_else(|| Uri::from_static(path))
+}
+
+/// Whether one input can have caused this status for all: not a credential, a model or a load that they have in common.
+const fn is_somebodys_fault(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
+    )
 }
 
 fn rebuild(head: &response::Parts, body: Bytes) -> Response<Bytes> {

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod cap;
+pub mod ending;
 pub mod fork;
 pub mod form;
 pub mod held;

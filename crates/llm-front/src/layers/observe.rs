@@ -169,11 +169,7 @@ where
                         watch.end();
                     }
                 }
-                Ok(response.map(|body| ObservedBody {
-                    body,
-                    watch,
-                    error: None,
-                }))
+                Ok(response.map(|body| ObservedBody { body, watch }))
             }
             Err(error) => {
                 if let Some(watch) = &mut watch {
@@ -188,15 +184,10 @@ where
 pin_project! {
     /// An answer under observation.
     #[derive(Debug)]
-    pub struct ObservedBody<B>
-    where
-        B: Body,
-    {
+    pub struct ObservedBody<B> {
         #[pin]
         body: B,
         watch: Option<Watch>,
-        // What the answer broke off with, held back for one turn.
-        error: Option<B::Error>,
     }
 }
 
@@ -209,9 +200,6 @@ impl<B: Body> Body for ObservedBody<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let mut this = self.project();
-        if let Some(error) = this.error.take() {
-            return Poll::Ready(Some(Err(error)));
-        }
         let frame = ready!(this.body.as_mut().poll_frame(cx));
         if let Some(watch) = this.watch {
             match &frame {
@@ -221,59 +209,14 @@ impl<B: Body> Body for ObservedBody<B> {
                 Some(Ok(_)) => {}
             }
         }
-        match frame {
-            // Correctness: at an error the server drops what it has not written yet, frames that came before it and even the
-            // head included. Pending once, it writes; woken at once, it asks again.
-            Some(Err(error)) => {
-                *this.error = Some(error);
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            frame => Poll::Ready(frame),
-        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.error.is_none() && self.body.is_end_stream()
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use bytes::Bytes;
-    use futures_util::stream::iter;
-    use futures_util::task::noop_waker;
-    use http_body_util::StreamBody;
-
-    #[test]
-    fn an_error_waits_one_turn_so_that_the_frames_before_it_are_written() {
-        let frames = [Ok(Frame::data(Bytes::from_static(b"x"))), Err("cut")];
-        let mut body = ObservedBody {
-            body: StreamBody::new(iter(frames)),
-            watch: None,
-            error: None,
-        };
-        let mut body = Pin::new(&mut body);
-        let waker = noop_waker();
-        let mut cx = Context::from_waker(&waker);
-        assert!(matches!(
-            body.as_mut().poll_frame(&mut cx),
-            Poll::Ready(Some(Ok(_)))
-        ));
-        assert!(body.as_mut().poll_frame(&mut cx).is_pending());
-        assert!(!body.is_end_stream());
-        assert!(matches!(
-            body.as_mut().poll_frame(&mut cx),
-            Poll::Ready(Some(Err("cut")))
-        ));
-        assert!(matches!(
-            body.as_mut().poll_frame(&mut cx),
-            Poll::Ready(None)
-        ));
     }
 }

@@ -20,7 +20,7 @@ use crate::config::types::Tenants;
 use crate::errors::Refusal;
 use bytes::Bytes;
 use futures_util::future::{Either, Ready, ready};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -31,13 +31,24 @@ use tower_service::Service;
 /// The header that names a tenant.
 pub const X_TENANT: HeaderName = HeaderName::from_static("x-tenant");
 
-/// The headers whose values tell callers apart.
-const CREDENTIALS: [(&str, HeaderName); 4] = [
-    ("authorization", header::AUTHORIZATION),
-    ("api-key", HeaderName::from_static("api-key")),
-    ("x-api-key", HeaderName::from_static("x-api-key")),
-    ("cookie", header::COOKIE),
+/// What in a header's name says that it tells callers apart. Wide on purpose: a header too many costs a hit, one too few would
+/// give one caller's answers to another.
+const CREDENTIALS: [&str; 7] = [
+    "auth",
+    "key",
+    "token",
+    "secret",
+    "credential",
+    "session",
+    "cookie",
 ];
+
+/// A header that is of one request only, whatever its name says.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+fn is_credential(name: &HeaderName) -> bool {
+    CREDENTIALS.iter().any(|word| name.as_str().contains(word)) && *name != IDEMPOTENCY_KEY
+}
 
 /// The tenant's name, in a request's extensions.
 #[derive(Clone, Debug)]
@@ -128,35 +139,36 @@ where
 }
 
 fn admit(mode: Tenants, headers: &mut HeaderMap) -> Result<Option<HeaderValue>, Refusal> {
-    match (mode, headers.remove(X_TENANT)) {
-        (Tenants::Header, None) => Err(Refusal::new(
+    let several = headers.get_all(X_TENANT).iter().nth(1).is_some();
+    let name = headers.remove(X_TENANT);
+    let refuse = |status, message: &str| Err(Refusal::new(status, message).code("missing_tenant"));
+    match (mode, name) {
+        // Whoever stands in front added the name to one that was there: which of them is to be trusted cannot be told.
+        (_, Some(_)) if several => {
+            refuse(StatusCode::BAD_REQUEST, "x-tenant was sent more than once")
+        }
+        (Tenants::Header, Some(name)) if !name.as_bytes().trim_ascii().is_empty() => Ok(Some(name)),
+        (Tenants::Header, _) => refuse(
             StatusCode::UNAUTHORIZED,
             "the header x-tenant is missing: this gateway runs with tenants=header, and the proxy in front of it must name the tenant",
-        )
-        .code("missing_tenant")),
-        (Tenants::Header | Tenants::Credentials, name) => Ok(name),
+        ),
+        (Tenants::Credentials, name) => Ok(name),
     }
 }
 
-/// What makes the tenant, as labelled parts of a key.
+/// What makes the tenant, as labelled parts of a key: in the order in which the headers came, those of one name together.
 pub fn identity<'a>(
     mode: Tenants,
     name: Option<&'a HeaderValue>,
     headers: &'a HeaderMap,
-) -> impl Iterator<Item = (&'static str, &'a [u8])> {
-    let credentials = (mode == Tenants::Credentials)
-        .then_some(CREDENTIALS)
-        .into_iter()
-        .flatten();
+) -> impl Iterator<Item = (&'a str, &'a [u8])> {
     let named = name.map(|name| ("x-tenant", name.as_bytes()));
+    let credentials = headers
+        .iter()
+        .filter(move |(name, _)| mode == Tenants::Credentials && is_credential(name));
     named
         .into_iter()
-        .chain(credentials.flat_map(move |(label, header)| {
-            headers
-                .get_all(header)
-                .iter()
-                .map(move |value| (label, value.as_bytes()))
-        }))
+        .chain(credentials.map(|(name, value)| (name.as_str(), value.as_bytes())))
 }
 
 #[cfg(test)]
@@ -187,6 +199,32 @@ mod tests {
         assert!(named.get(X_TENANT).is_none());
         let identity: Vec<_> = identity(Tenants::Header, name.as_ref(), &named).collect();
         assert_eq!(identity, [("x-tenant", b"acme".as_slice())]);
+    }
+
+    #[test]
+    fn a_name_that_is_blank_or_not_alone_is_refused() {
+        let blank = admit(Tenants::Header, &mut headers(&[("x-tenant", "  ")]));
+        assert_eq!(blank.unwrap_err().status(), StatusCode::UNAUTHORIZED);
+        let mut two = HeaderMap::new();
+        two.append(X_TENANT, HeaderValue::from_static("victim"));
+        two.append(X_TENANT, HeaderValue::from_static("attacker"));
+        assert_eq!(
+            admit(Tenants::Header, &mut two).unwrap_err().status(),
+            StatusCode::BAD_REQUEST
+        );
+    }
+
+    #[test]
+    fn every_header_that_looks_like_a_credential_is_one() {
+        let sent = headers(&[
+            ("authorization", "a"),
+            ("x-goog-api-key", "b"),
+            ("ocp-apim-subscription-key", "c"),
+            ("x-auth-token", "d"),
+            ("idempotency-key", "e"),
+            ("user-agent", "f"),
+        ]);
+        assert_eq!(identity(Tenants::Credentials, None, &sent).count(), 4);
     }
 
     #[test]
