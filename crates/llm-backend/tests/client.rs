@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use harness::{OK, Upstream, get, post, within};
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
+use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use llm_backend::RequestBody;
 use llm_backend::client::{Credential, Http, Limits, OpenAi};
 use llm_backend::error::Kind;
-use tower::{Service, ServiceExt};
+use tower::{Service, ServiceExt, service_fn};
 
 #[tokio::test]
 async fn a_request_arrives_byte_for_byte_with_the_upstreams_host() {
@@ -332,6 +333,137 @@ async fn a_body_short_of_its_length_is_cut() {
         let error = within(body.frame()).await.unwrap().unwrap_err();
         assert_eq!(error.kind(), Kind::Cut, "{answer}");
         assert!(within(body.frame()).await.is_none());
+    }
+}
+
+/// What comes of an answer that says nothing of its length and ends with its connection.
+async fn closed_after(head: &str, content: &str) -> Result<Bytes, Kind> {
+    let mut upstream = Upstream::start().await;
+    let call = tokio::spawn(upstream.client().oneshot(post("{}")));
+    let mut peer = upstream.accept().await;
+    peer.request().await;
+    peer.say(&format!("{head}\r\n\r\n{content}")).await;
+    let response = within(call).await.unwrap().unwrap();
+    drop(peer);
+    match within(response.into_body().collect()).await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) => Err(error.kind()),
+    }
+}
+
+const EVENTS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8";
+const JSON: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json";
+const HELLO: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":null}]}\n\n";
+const LENGTH: &str =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\n";
+
+#[tokio::test]
+async fn a_stream_without_a_length_is_cut_unless_its_events_say_that_it_is_over() {
+    let old = EVENTS.replace("1.1", "1.0");
+    for (head, content) in [
+        (EVENTS, ""),
+        (EVENTS, ": keep-alive\n\n"),
+        (EVENTS, &*format!("{HELLO}{HELLO}")),
+        (&*old, &*format!("{HELLO}{HELLO}")),
+        (EVENTS, &*format!("{HELLO}{}", LENGTH.trim_end())),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\ncontent-type: text/event-stream",
+            HELLO,
+        ),
+    ] {
+        let ended = closed_after(head, content).await;
+        assert_eq!(ended, Err(Kind::Cut), "{head} {content}");
+    }
+    for content in [
+        &*format!("{HELLO}{LENGTH}"),
+        &*format!("{HELLO}data: [DONE]\n\n"),
+        &*format!("{HELLO}data: {{\"error\":{{\"message\":\"no\"}}}}\n\n"),
+    ] {
+        for head in [EVENTS, &*old] {
+            assert_eq!(closed_after(head, content).await.unwrap(), content);
+        }
+    }
+}
+
+#[tokio::test]
+async fn json_without_a_length_is_cut_unless_its_value_is_closed() {
+    let error = JSON.replace("200 OK", "500 Oops").replace("1.1", "1.0");
+    for head in [JSON, &*error] {
+        for content in ["", "{\"choices\":[{\"text\":\"Hel", "{\"a\":\"}\"", "[{}"] {
+            let ended = closed_after(head, content).await;
+            assert_eq!(ended, Err(Kind::Cut), "{head} {content}");
+        }
+        for content in ["{\"a\":[\"]\\\"\"]}\n", "[]"] {
+            assert_eq!(closed_after(head, content).await.unwrap(), content);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_ends_with_its_connection() {
+    for (head, content) in [
+        ("HTTP/1.1 200 OK\r\ncontent-type: text/plain", "{"),
+        ("HTTP/1.1 200 OK", "{"),
+        (&*format!("{JSON}\r\ncontent-encoding: gzip"), "\u{1f}{"),
+    ] {
+        assert_eq!(closed_after(head, content).await.unwrap(), content);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_framed_is_not_judged_by_its_content() {
+    for (framing, content) in [
+        ("content-length: 1", "{"),
+        ("transfer-encoding: chunked", "1\r\n{\r\n0\r\n\r\n"),
+        ("transfer-encoding: x, Chunked", "1\r\n{\r\n0\r\n\r\n"),
+    ] {
+        for head in [JSON, EVENTS] {
+            let head = format!("{head}\r\n{framing}");
+            assert_eq!(closed_after(&head, content).await.unwrap(), "{", "{head}");
+        }
+    }
+}
+
+/// One frame, after which it may say that it is at its end.
+struct Once {
+    frame: Option<Bytes>,
+    hint: bool,
+}
+
+impl http_body::Body for Once {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
+        let frame = self.frame.take();
+        std::task::Poll::Ready(frame.map(|frame| Ok(http_body::Frame::data(frame))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.hint && self.frame.is_none()
+    }
+}
+
+#[tokio::test]
+async fn a_hint_of_the_end_does_not_hide_a_cut() {
+    for hint in [true, false] {
+        let client = service_fn(move |_| async move {
+            let frame = Some(Bytes::from_static(b"{"));
+            let response = Response::builder().header("content-type", "application/json");
+            Ok::<_, http::Error>(response.body(Once { frame, hint }).unwrap())
+        });
+        let server = OpenAi::builder("http://h".parse().unwrap()).build_with(client);
+        let mut body = server.oneshot(post("{}")).await.unwrap().into_body();
+        assert_eq!(
+            body.frame().await.unwrap().unwrap().into_data().unwrap(),
+            "{"
+        );
+        assert!(!body.is_end_stream(), "there is an error to come");
+        assert_eq!(body.frame().await.unwrap().unwrap_err().kind(), Kind::Cut);
+        assert!(body.is_end_stream() && body.frame().await.is_none());
     }
 }
 

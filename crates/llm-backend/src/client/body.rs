@@ -11,32 +11,44 @@ use pin_project_lite::pin_project;
 use tower::BoxError;
 
 use super::classify;
+use super::content::Content;
 use super::limits::Clock;
 use crate::error::{Error, Kind};
+
+const UNFINISHED: &str = "the connection was closed, and the answer is not finished";
 
 pin_project! {
     /// The body of an upstream's response, under its time limits.
     ///
     /// Frames are passed on as they come, trailers too. It ends cleanly only where the upstream's body does: one that is cut
-    /// off is an [`Error`] of the kind [`Cut`](Kind::Cut). After an error the upstream is let go and the body is at its end.
+    /// off is an [`Error`] of the kind [`Cut`](Kind::Cut), and so is one that ends with its connection and whose content is not
+    /// whole. After an error the upstream is let go and the body is at its end.
     #[derive(Debug)]
     pub struct Body<B = Incoming> {
         #[pin]
         inner: Option<B>,
         clock: Clock,
         upstream: Arc<str>,
+        // Only where the end of the connection is all that would tell the end of the body.
+        content: Option<Box<Content>>,
     }
 }
 
 // === impl Body ===
 
 impl<B> Body<B> {
-    pub(super) fn new(inner: B, mut clock: Clock, upstream: Arc<str>) -> Self {
+    pub(super) fn new(
+        inner: B,
+        mut clock: Clock,
+        upstream: Arc<str>,
+        content: Option<Box<Content>>,
+    ) -> Self {
         clock.head();
         Self {
             inner: Some(inner),
             clock,
             upstream,
+            content,
         }
     }
 }
@@ -61,12 +73,23 @@ where
             Poll::Ready(Some(Ok(frame))) => {
                 if !this.clock.is_over() {
                     this.clock.frame();
+                    if let Some(content) = this.content
+                        && let Some(bytes) = frame.data_ref()
+                    {
+                        content.read(bytes);
+                    }
                     return Poll::Ready(Some(Ok(frame)));
                 }
                 late(Kind::TotalTimeout, this.clock, this.upstream)
             }
             Poll::Ready(Some(Err(error))) => classify::body(error.into(), this.upstream),
-            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Ready(None) => {
+                let content = this.content.take();
+                if content.is_none_or(|content| content.ends_whole()) {
+                    return Poll::Ready(None);
+                }
+                Error::new(Kind::Cut, this.upstream.clone()).with_source(UNFINISHED)
+            }
             Poll::Pending => match this.clock.poll_late(cx) {
                 Poll::Ready(kind) => late(kind, this.clock, this.upstream),
                 Poll::Pending => return Poll::Pending,
@@ -74,11 +97,13 @@ where
         };
         // The upstream is let go now, not when the caller gets to dropping this.
         this.inner.set(None);
+        *this.content = None;
         Poll::Ready(Some(Err(error)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.as_ref().is_none_or(HttpBody::is_end_stream)
+        // Correctness: who believes this does not ask for the error that may be the end of an answer without framing.
+        self.content.is_none() && self.inner.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {

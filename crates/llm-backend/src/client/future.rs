@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Response;
+use http_body::Body as HttpBody;
 use pin_project_lite::pin_project;
 use tower::BoxError;
 
 use super::body::{Body, late};
+use super::content::Content;
 use super::limits::Clock;
 use super::{classify, headers};
 use crate::error::Error;
@@ -47,6 +49,7 @@ impl<F> ResponseFuture<F> {
 impl<F, B, E> Future for ResponseFuture<F>
 where
     F: Future<Output = Result<Response<B>, E>>,
+    B: HttpBody,
     E: Into<BoxError>,
 {
     type Output = Result<Response<Body<B>>, Error>;
@@ -69,8 +72,9 @@ where
             Poll::Ready(Ok(response)) => {
                 let call = this.call.take().expect("it was there a moment ago");
                 let (mut parts, body) = response.into_parts();
+                let content = Content::unframed(&parts, &body);
                 headers::drop_hop_by_hop(&mut parts.headers);
-                let body = Body::new(body, call.clock, call.upstream);
+                let body = Body::new(body, call.clock, call.upstream, content);
                 Poll::Ready(Ok(Response::from_parts(parts, body)))
             }
         }

@@ -67,7 +67,9 @@
 //!
 //! Any answer of the upstream is a response, 4xx and 5xx included, with its headers. [`Error`](crate::Error) is what is not
 //! an answer; its [`Kind`](crate::error::Kind) tells the stage. A body that is cut off ends in an error of the kind
-//! [`Cut`](crate::error::Kind::Cut), never cleanly. There are no retries but one: see [`Http`].
+//! [`Cut`](crate::error::Kind::Cut), never cleanly. Where neither a length nor chunks show the end (HTTP/1.0, say), the
+//! connection's end is believed only if the content is whole: every choice of a `text/event-stream` has a finish reason, or
+//! `[DONE]` or an error came; the value of `application/json` is closed. Other content passes as it is. There are no retries but one: see [`Http`].
 //!
 //! # Panics
 //!
@@ -76,6 +78,7 @@
 mod body;
 mod classify;
 mod connect;
+mod content;
 mod credential;
 mod future;
 mod headers;
