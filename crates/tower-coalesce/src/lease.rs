@@ -10,6 +10,7 @@ pub struct Lease {
 pub(crate) trait Leave: Send + Sync {
     fn leave(&self);
     fn count_lagged(&self);
+    fn is_last(&self) -> bool;
 }
 
 // === impl Lease ===
@@ -22,6 +23,12 @@ impl Lease {
     /// Counts this caller as one that fell too far behind, in the layer's [`Stats`](crate::Stats).
     pub fn count_lagged(&self) {
         self.flight.count_lagged();
+    }
+
+    /// Whether nobody else is in the flight, and nobody else will ever be: what is shared is this caller's alone.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_last(&self) -> bool {
+        self.flight.is_last()
     }
 }
 

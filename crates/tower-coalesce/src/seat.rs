@@ -114,6 +114,10 @@ where
     fn count_lagged(&self) {
         self.home.stats.counters().lagged.up();
     }
+
+    fn is_last(&self) -> bool {
+        self.flight.is_last()
+    }
 }
 
 // === impl Waiter ===

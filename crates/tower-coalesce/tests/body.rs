@@ -758,6 +758,56 @@ async fn a_body_that_is_there_at_once_has_its_length_and_its_end_at_once() {
     assert_eq!(calls.made(), 2);
 }
 
+/// Counts its clones.
+struct Counted(Arc<AtomicUsize>);
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_head_is_not_copied_for_who_is_alone() {
+    for callers in 1..=3 {
+        let clones = Arc::new(AtomicUsize::new(0));
+        let inner = service_fn({
+            let clones = Arc::clone(&clones);
+            move |_: Request<()>| {
+                let mut response = Response::new(Full::new(Bytes::from("whole")));
+                response
+                    .headers_mut()
+                    .insert("x-tag", "one".parse().unwrap());
+                response
+                    .extensions_mut()
+                    .insert(Counted(Arc::clone(&clones)));
+                ready(Ok::<_, Infallible>(response))
+            }
+        });
+        let layer = CoalesceLayer::new(|_: &Request<()>| Some(())).share_with(SharedBody::new());
+        let service = layer.layer(inner);
+        let calls: Vec<_> = (0..callers)
+            .map(|_| tokio::spawn(service.clone().oneshot(Request::new(()))))
+            .collect();
+        let mut answers = Vec::new();
+        for call in calls {
+            answers.push(call.await.unwrap().unwrap());
+        }
+        assert_eq!(layer.stats().snapshot().leaders, 1);
+        let expected = if callers == 1 { 0 } else { callers };
+        assert_eq!(clones.load(Ordering::SeqCst), expected);
+        for answer in answers {
+            assert_eq!(answer.headers()["x-tag"], "one");
+            assert!(answer.extensions().get::<Counted>().is_some());
+            assert_eq!(
+                answer.into_body().collect().await.unwrap().to_bytes(),
+                "whole"
+            );
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_sees_the_end_and_asks_again_starts_a_new_call_after_the_commit() {
     for hints in [Hints::None, Hints::End, Hints::Length(3)] {

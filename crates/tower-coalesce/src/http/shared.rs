@@ -10,7 +10,7 @@ use super::body::{Body, Reader};
 use super::pump::{Item, Pump};
 use crate::error::Lagged;
 use crate::share::Rest;
-use crate::sync::Log;
+use crate::sync::{Log, Mutex};
 use crate::{FlightError, Lease, OnAbandon, Role, Share};
 
 pub(super) type FrameLog = Log<Item, FlightError>;
@@ -49,7 +49,8 @@ pub struct SharedBody {
 /// What the callers of one flight share: the head of the response and the log of its frames.
 #[derive(Debug)]
 pub struct Broadcast {
-    parts: Parts,
+    /// Gone once the last caller has taken it.
+    head: Mutex<Option<Arc<Parts>>>,
     log: Arc<FrameLog>,
     expected: SizeHint,
 }
@@ -115,7 +116,7 @@ where
         let pump = Pump::new(body, expected.exact(), Arc::clone(&log));
         (
             Broadcast {
-                parts,
+                head: Mutex::new(Some(Arc::new(parts))),
                 log,
                 expected,
             },
@@ -125,10 +126,18 @@ where
 
     fn open(&self, shared: &Broadcast, lease: Lease, role: Role) -> Result<Self::Response, Lease> {
         let Broadcast {
-            parts,
+            head,
             log,
             expected,
         } = shared;
+        // Most flights have one caller and are over by now. It need not leave a copy behind.
+        let head = match lease.is_last() {
+            true => head.lock().take(),
+            false => head.lock().clone(),
+        };
+        let Some(head) = head else {
+            return Err(lease);
+        };
         let Some(cursor) = log.open(role == Role::Leader) else {
             return Err(lease);
         };
@@ -139,7 +148,7 @@ where
             Lagged::new(self.cap),
             lease,
         );
-        let mut parts = parts.clone();
+        let mut parts = Arc::unwrap_or_clone(head);
         parts.extensions.insert(role);
         Ok(http::Response::from_parts(parts, Body::shared(reader)))
     }

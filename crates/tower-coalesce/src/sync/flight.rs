@@ -89,6 +89,15 @@ impl<K, O> Flight<K, O> {
         deserted
     }
 
+    /// Whether it is over with one caller in it.
+    ///
+    /// Once so, it stays so until that caller leaves: a flight is out of the map before it is over, and callers board in
+    /// the map.
+    pub(crate) fn is_last(&self) -> bool {
+        let state = self.state.lock();
+        state.over && state.leases == 1
+    }
+
     /// What the pilot is to do. Leaves `waker` behind, to be woken when that changes.
     pub(crate) fn orders(&self, waker: &Waker) -> Order {
         let mut state = self.state.lock();

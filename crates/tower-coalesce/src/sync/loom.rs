@@ -78,6 +78,35 @@ fn loom_who_joins_a_flight_that_lands_sees_its_outcome() {
 }
 
 #[test]
+fn loom_whoever_is_last_in_a_flight_stays_alone() {
+    explore(3, || {
+        let map = Arc::new(Map::new());
+        let seat = lead(&map);
+        let pilot = thread::spawn({
+            let (map, seat) = (Arc::clone(&map), Arc::clone(&seat));
+            move || land(&map, &seat, "first")
+        });
+        let joiner = thread::spawn({
+            let map = Arc::clone(&map);
+            move || match enter(&map, None) {
+                Entered::Join(_) => true,
+                Entered::Lead(other) => {
+                    land(&map, &other, "second");
+                    leave(&map, &other, None);
+                    false
+                }
+                Entered::Full => panic!("there is room"),
+            }
+        });
+        let last = seat.is_last();
+        let joined = joiner.join().unwrap();
+        assert!(!(last && joined));
+        pilot.join().unwrap();
+        assert_eq!(seat.is_last(), !joined);
+    });
+}
+
+#[test]
 fn loom_who_joins_while_the_last_one_leaves_is_never_in_a_stopped_flight() {
     explore(3, || {
         let map = Arc::new(Map::new());
