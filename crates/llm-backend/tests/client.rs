@@ -222,6 +222,39 @@ async fn a_request_lost_by_a_reused_connection_is_sent_once_more_on_a_fresh_one(
 }
 
 #[tokio::test]
+async fn a_request_that_a_reused_connection_loses_late_is_not_sent_again() {
+    for (worked, sent_again) in [(250, true), (600, false)] {
+        let mut upstream = Upstream::start().await;
+        let client = upstream.client();
+        let first = tokio::spawn(client.clone().oneshot(post("{}")));
+        let mut peer = upstream.accept().await;
+        peer.request().await;
+        peer.say(OK).await;
+        let response = within(first).await.unwrap().unwrap();
+        response.into_body().collect().await.unwrap();
+        let second = tokio::spawn(client.oneshot(post("{}")));
+        assert!(!peer.request().await.is_empty());
+        // The upstream works on it for so long; nobody waits for real.
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_millis(worked)).await;
+        tokio::time::resume();
+        drop(peer);
+        if sent_again {
+            let mut peer = upstream.accept().await;
+            assert!(!peer.request().await.is_empty());
+            peer.say(OK).await;
+            assert_eq!(within(second).await.unwrap().unwrap().status(), 200);
+        } else {
+            let error = within(second).await.unwrap().unwrap_err();
+            assert_eq!(error.kind(), Kind::Closed);
+            assert!(!error.is_retryable());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert_eq!(upstream.connections(), 1);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_streaming_body_is_never_sent_twice() {
     let upstream = Upstream::start().await;
     let client = upstream.client();
@@ -337,6 +370,7 @@ async fn a_body_short_of_its_length_is_cut() {
 }
 
 /// What comes of an answer that says nothing of its length and ends with its connection.
+#[expect(clippy::unwrap_used, reason = "test code")]
 async fn closed_after(head: &str, content: &str) -> Result<Bytes, Kind> {
     let mut upstream = Upstream::start().await;
     let call = tokio::spawn(upstream.client().oneshot(post("{}")));

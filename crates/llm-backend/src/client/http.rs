@@ -11,6 +11,7 @@ use ::http::{HeaderMap, Method, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::Instant;
 use tower_service::Service;
 
 use super::classify;
@@ -23,11 +24,17 @@ use crate::error::Error;
 /// lost request.
 const IDLE: Duration = Duration::from_secs(4);
 
+/// How long after the call a lost connection may still have been stale. The server of one that was answers the request with a
+/// reset, a round trip later; whoever is silent for longer may have begun to work on it. Half a second is a round trip to
+/// anywhere on earth, with room for a lost packet.
+const STALE: Duration = Duration::from_millis(500);
+
 /// An HTTP/1.1 client with a pool of connections: the default one of [`OpenAi`](super::OpenAi).
 ///
-/// A request that a *reused* connection lost before any byte of an answer is sent once more, on a new connection, if its body
-/// can be replayed: the server closed the idle connection while the request was on its way. What a *fresh* connection lost is
-/// never sent again, and neither is what was answered by as much as one byte.
+/// A request that a *reused* connection lost before any byte of an answer, and within 500 ms of the call, is sent once more, on
+/// a new connection, if its body can be replayed: the server closed the idle connection while the request was on its way. What a
+/// *fresh* connection lost is never sent again, and neither is what was answered by as much as one byte or was lost later: the
+/// server may have served it.
 ///
 /// Clones share the pool. Always ready.
 #[derive(Clone)]
@@ -51,6 +58,7 @@ pub struct Sending {
 
 /// The same request once more.
 struct Again {
+    called: Instant,
     clients: Arc<Clients>,
     method: Method,
     uri: Uri,
@@ -94,6 +102,7 @@ impl Service<Request<RequestBody>> for Http {
 
     fn call(&mut self, request: Request<RequestBody>) -> Sending {
         let again = request.body().try_clone().map(|body| Again {
+            called: Instant::now(),
             clients: self.clients.clone(),
             method: request.method().clone(),
             uri: request.uri().clone(),
@@ -124,7 +133,7 @@ impl Future for Sending {
                 }
                 Err(error) => error,
             };
-            match self.again.take() {
+            match self.again.take().filter(Again::is_early) {
                 Some(again) if was_stale(&error) => self.response = again.send(),
                 _ => {
                     let upstream = self.upstream.as_ref().map_or("", Authority::as_str);
@@ -153,6 +162,10 @@ fn was_stale(error: &legacy::Error) -> bool {
 // === impl Again ===
 
 impl Again {
+    fn is_early(&self) -> bool {
+        self.called.elapsed() <= STALE
+    }
+
     fn send(self) -> legacy::ResponseFuture {
         let mut request = Request::new(self.body);
         *request.method_mut() = self.method;

@@ -50,6 +50,8 @@ impl Wire {
     /// Correctness: the lost request is the one after the last answer. If it is also the last turn, and nothing was heard since
     /// that began, then nothing was heard of its answer. An interim answer to a request that is still being sent (a
     /// `100 Continue`, an early refusal) makes one turn too many, and this false from then on: it errs on the safe side.
+    ///
+    /// How long the connection was silent is not known here: who asks has to have lost it soon after the request.
     pub(super) fn was_stale(&self) -> bool {
         let History {
             answers,
