@@ -34,11 +34,15 @@ async fn events_that_came_before_a_cut_reach_the_caller_who_then_sees_it_break()
                 peer.say("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\n9\r\ndata: 3\n\n\r\n").await;
             });
             assert_eq!((answer.status, answer.end), (200, End::Cut), "{answer:?}");
+            let events = answer.events();
             assert_eq!(
-                answer.events(),
-                ["1", "2", "3"],
-                "temperature {temperature}, round {round}"
+                events.len(),
+                4,
+                "temperature {temperature}, round {round}: {events:?}"
             );
+            assert_eq!(events[..3], ["1", "2", "3"]);
+            // The last one says why.
+            assert!(events[3].contains("\"code\":\"cut\""), "{}", events[3]);
         }
     }
     gateway.quiet().await;

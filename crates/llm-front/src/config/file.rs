@@ -47,10 +47,18 @@ impl Settings {
                 .span()
                 .and_then(|span| text.get(..span.start))
                 .unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
+            let line = before.matches('\n').count();
+            let key = text
+                .lines()
+                .nth(line)
+                .and_then(|line| line.split_once('='))
+                .map(|(key, _)| key.trim());
             unreadable(Cause::Toml {
-                line,
-                message: error.message().to_owned(),
+                line: line + 1,
+                message: match key {
+                    Some(key) => format!("{key}: {}", error.message()),
+                    None => error.message().to_owned(),
+                },
             })
         })
     }
