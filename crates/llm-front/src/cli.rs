@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// Without a flag it listens on 127.0.0.1:8080 in front of a built-in stub that needs no GPU. To put it in front of a real
 /// server: llm-front --backend http://localhost:8000
 ///
+/// TIME is written 6ms, 30s, 1h or "1m 30s"; BYTES 512, 64KiB, 256MiB or 2GiB (kB, MB, GB: powers of 1000); `none` means no limit, or
+/// no value.
+///
 /// Each flag is also an environment variable (LLM_FRONT_…) and a line of the --config file (the same name with underscores).
 /// A flag wins over the environment, the environment over the file.
 #[derive(Debug, Parser)]
@@ -22,7 +25,7 @@ use std::path::PathBuf;
     subcommand_negates_reqs = true
 )]
 pub struct Cli {
-    /// TOML file with settings
+    /// TOML file with settings; an unknown name is refused
     #[arg(long, env = "LLM_FRONT_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -60,7 +63,7 @@ pub struct StubArgs {
     /// Pause between the tokens of a stream
     #[arg(long, default_value = "5ms")]
     pub pace: Span,
-    /// Tokens of an answer
+    /// Tokens of every answer, unless max_tokens is less
     #[arg(long, default_value_t = 16)]
     pub tokens: u32,
     /// Worker threads; 0: one a CPU

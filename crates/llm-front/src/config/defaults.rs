@@ -52,51 +52,51 @@ settings! {
     "Server" {
         /// Where to listen
         listen: SocketAddr = "127.0.0.1:8080", "LLM_FRONT_LISTEN";
-        /// Largest request body; beyond it 413
+        /// Largest request body that is read; beyond it 413 (other paths are passed on without a limit)
         body_limit: Size = "64MiB", "LLM_FRONT_BODY_LIMIT";
-        /// Longest wait for the next piece of a request body; beyond it 408
+        /// Longest silence within a request body; beyond it 408
         body_timeout: Span = "60s", "LLM_FRONT_BODY_TIMEOUT";
-        /// Longest wait for a caller to read on; beyond it the connection is closed
+        /// Longest time that a caller may take nothing of its answer; beyond it the connection is closed
         send_timeout: Span = "300s", "LLM_FRONT_SEND_TIMEOUT";
-        /// Requests inside at one time; beyond it 503
+        /// Requests inside at one time, waiting ones included; beyond it 503
         max_requests: usize = "16384", "LLM_FRONT_MAX_REQUESTS";
-        /// How long open streams may run on after SIGTERM
+        /// How long open answers may run on after SIGTERM or Ctrl-C; a second signal stops at once
         drain: Span = "30s", "LLM_FRONT_DRAIN";
-        /// Worker threads; 0: one a CPU
+        /// Worker threads; 0: as many as CPUs
         workers: usize = "0", "LLM_FRONT_WORKERS";
-        /// What to log, as a tracing filter: error, warn, info, debug, or target=level,...
+        /// What to log: off, error, warn, info, debug, trace, or target=level, comma-separated
         log: Text = "info", "LLM_FRONT_LOG";
         /// How to log: text or json
         log_format: LogFormat = "text", "LLM_FRONT_LOG_FORMAT";
     }
     "Backend" {
-        /// Base URL of an OpenAI-compatible server, or `stub`, the built-in deterministic one
+        /// Base URL of an OpenAI-compatible server, with or without /v1, or `stub`, the built-in one (the time limits below do not apply to it)
         backend: Backend = "stub", "LLM_FRONT_BACKEND";
         /// Credential sent to the backend as `Authorization: Bearer …` in place of the caller's
         backend_key: Maybe<Text> = "none", "LLM_FRONT_BACKEND_KEY";
-        /// Model that `POST /v1/generate` asks for when the caller names none
+        /// Model that `POST /v1/generate` asks for when the caller names none: one of the server's, with --backend URL
         generate_model: Text = "stub", "LLM_FRONT_GENERATE_MODEL";
-        /// In which form to ask the backend: `as-asked`, or `stream` to be able to cancel every answer (llama.cpp finishes non-streamed ones)
+        /// How chats and completions are asked for: `as-asked`, or always as a `stream`, so that a caller who leaves frees the backend (llama.cpp finishes what is not streamed)
         upstream_form: UpstreamForm = "as-asked", "LLM_FRONT_UPSTREAM_FORM";
-        /// Requests at the backend at one time
+        /// Requests at the backend at one time; hits and followers take none
         max_upstream: usize = "1024", "LLM_FRONT_MAX_UPSTREAM";
         /// Longest wait for a place at the backend; beyond it 503
         upstream_wait: Span = "30s", "LLM_FRONT_UPSTREAM_WAIT";
-        /// Limit on connecting
+        /// Limit on connecting: name, TCP and TLS; beyond it 504
         connect_timeout: Span = "2s", "LLM_FRONT_CONNECT_TIMEOUT";
-        /// Limit on the wait for response headers
+        /// Limit from the request to the head of the answer; beyond it 504
         headers_timeout: Span = "600s", "LLM_FRONT_HEADERS_TIMEOUT";
         /// Limit on the wait for the first piece of the answer, from the request on
         first_token_timeout: Span = "600s", "LLM_FRONT_FIRST_TOKEN_TIMEOUT";
-        /// Limit on a silence within an answer
+        /// Limit on a silence within an answer, while somebody waits for it; beyond it the answer is cut
         idle_timeout: Span = "300s", "LLM_FRONT_IDLE_TIMEOUT";
-        /// Limit on a whole answer
+        /// Limit from the request to the end of its answer
         total_timeout: Maybe<Span> = "none", "LLM_FRONT_TOTAL_TIMEOUT";
     }
     "Who shares with whom" {
-        /// Who is a tenant: `credentials` (callers with the same credentials), or `header` (x-tenant, set by a trusted proxy; 401 without it)
+        /// Whose answers are kept apart: `credentials` (every header that looks like one: cookie, or a name with auth, key, token, secret, session or credential), or `header` (x-tenant, set by a trusted proxy; 401 without it)
         tenants: Tenants = "credentials", "LLM_FRONT_TENANTS";
-        /// Request headers that can change an answer, comma-separated: they keep answers apart
+        /// Request headers that can change an answer, comma-separated; all others but credentials are not in the key
         key_headers: HeaderNames = "openai-organization,openai-project,openai-beta,anthropic-version,anthropic-beta", "LLM_FRONT_KEY_HEADERS";
         /// Sampled requests (temperature above 0 or absent, n or best_of above 1): `bypass` cache and coalescing, or `reuse` answers
         sampled: Sampled = "bypass", "LLM_FRONT_SAMPLED";
@@ -104,11 +104,11 @@ settings! {
     "Cache" {
         /// Keep answers and serve them to the same request again: on or off
         cache: Switch = "on", "LLM_FRONT_CACHE";
-        /// Memory for answers, keys and vectors
+        /// Memory for answers, their requests and vectors; the least recently used go first
         cache_bytes: Size = "256MiB", "LLM_FRONT_CACHE_BYTES";
         /// Most memory for one answer, its request included; a larger one is not kept
         cache_entry_bytes: Size = "4MiB", "LLM_FRONT_CACHE_ENTRY_BYTES";
-        /// How long an answer is kept; never kept: one that ran into a limit (`length`), was filtered, failed or broke off
+        /// How long an answer is kept, at most. Never kept: what ran into a limit (finish_reason `length`), was filtered, failed or broke off
         cache_ttl: Span = "1h", "LLM_FRONT_CACHE_TTL";
         /// Serve answers to rephrased requests: `off`, or `hashed` (the n-gram reference embedder: no model, parity only)
         semantic: Semantic = "off", "LLM_FRONT_SEMANTIC";
@@ -118,15 +118,15 @@ settings! {
     "Coalescing" {
         /// Let identical requests in flight share one call: on or off
         coalesce: Switch = "on", "LLM_FRONT_COALESCE";
-        /// How much of a shared answer is kept for late joiners
+        /// How much of a shared answer is kept for who joins late, and how far one reader may fall behind another before it is cut off
         log_cap: Size = "4MiB", "LLM_FRONT_LOG_CAP";
-        /// Longest life of a shared call
+        /// Longest life of a shared call; beyond it 504
         flight_age: Span = "1h", "LLM_FRONT_FLIGHT_AGE";
     }
     "Batching (POST /v1/generate; completions and embeddings with --merge on)" {
-        /// Requests in one batch
+        /// Most requests in one batch
         batch_items: usize = "8", "LLM_FRONT_BATCH_ITEMS";
-        /// How long a batch stays open for more
+        /// How long a batch waits for more, unless it is full
         batch_window: Span = "6ms", "LLM_FRONT_BATCH_WINDOW";
         /// When the window counts: `while-busy` (an idle backend is never kept waiting) or `fixed`
         batch_window_mode: BatchWindow = "while-busy", "LLM_FRONT_BATCH_WINDOW_MODE";

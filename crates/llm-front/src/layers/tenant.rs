@@ -141,15 +141,18 @@ where
 fn admit(mode: Tenants, headers: &mut HeaderMap) -> Result<Option<HeaderValue>, Refusal> {
     let several = headers.get_all(X_TENANT).iter().nth(1).is_some();
     let name = headers.remove(X_TENANT);
-    let refuse = |status, message: &str| Err(Refusal::new(status, message).code("missing_tenant"));
+    let refuse = |status, code, message: &str| Err(Refusal::new(status, message).code(code));
     match (mode, name) {
         // Whoever stands in front added the name to one that was there: which of them is to be trusted cannot be told.
-        (_, Some(_)) if several => {
-            refuse(StatusCode::BAD_REQUEST, "x-tenant was sent more than once")
-        }
+        (_, Some(_)) if several => refuse(
+            StatusCode::BAD_REQUEST,
+            "ambiguous_tenant",
+            "x-tenant was sent more than once",
+        ),
         (Tenants::Header, Some(name)) if !name.as_bytes().trim_ascii().is_empty() => Ok(Some(name)),
         (Tenants::Header, _) => refuse(
             StatusCode::UNAUTHORIZED,
+            "missing_tenant",
             "the header x-tenant is missing: this gateway runs with tenants=header, and the proxy in front of it must name the tenant",
         ),
         (Tenants::Credentials, name) => Ok(name),
