@@ -67,6 +67,8 @@ pub enum Kind {
     Protocol,
     /// The caller's own request body failed.
     RequestBody,
+    /// The path of the request has dot segments, which lead out of the upstream's base path. It was not sent.
+    RequestPath,
 }
 
 // === impl Error ===
@@ -109,7 +111,7 @@ impl Error {
     }
 
     /// The status to answer with: 502 (bad gateway), 503 (not there now), 504 (too slow), or 400 when the request's own body
-    /// failed.
+    /// failed or its path was refused.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self.inner.kind {
@@ -119,7 +121,7 @@ impl Error {
             | Kind::FirstTokenTimeout
             | Kind::IdleTimeout
             | Kind::TotalTimeout => StatusCode::GATEWAY_TIMEOUT,
-            Kind::RequestBody => StatusCode::BAD_REQUEST,
+            Kind::RequestBody | Kind::RequestPath => StatusCode::BAD_REQUEST,
             Kind::Connect | Kind::Dns | Kind::Tls | Kind::Closed | Kind::Cut | Kind::Protocol => {
                 StatusCode::BAD_GATEWAY
             }
@@ -202,6 +204,7 @@ impl Kind {
             Self::TotalTimeout => "total_timeout",
             Self::Protocol => "protocol",
             Self::RequestBody => "request_body",
+            Self::RequestPath => "request_path",
         }
     }
 }
@@ -222,6 +225,7 @@ impl fmt::Display for Kind {
             Self::TotalTimeout => "no complete answer",
             Self::Protocol => "the answer is not valid HTTP",
             Self::RequestBody => "the request body failed",
+            Self::RequestPath => "the request path has dot segments",
         })
     }
 }

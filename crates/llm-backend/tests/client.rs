@@ -502,6 +502,27 @@ async fn a_hint_of_the_end_does_not_hide_a_cut() {
 }
 
 #[tokio::test]
+async fn a_path_with_dot_segments_never_leaves() {
+    let upstream = Upstream::start().await;
+    let base = format!("http://{}/gpu-1/v1", upstream.address);
+    let mut client = OpenAi::new(base.parse().unwrap());
+    for path in ["/v1/../../admin?x=1", "/v1/%2E%2e/admin", "/v1/./models"] {
+        let mut request = post("{}");
+        *request.uri_mut() = path.parse().unwrap();
+        let call = client.ready().await.unwrap().call(request);
+        let error = within(call).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::RequestPath, "{path}");
+        assert_eq!(error.status(), StatusCode::BAD_REQUEST);
+        assert!(!error.is_retryable());
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        let (path, _) = path.split_once('?').unwrap_or((path, ""));
+        assert!(source.contains(path), "{source}");
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(upstream.connections(), 0);
+}
+
+#[tokio::test]
 async fn what_is_not_http_is_a_protocol_error() {
     let mut upstream = Upstream::start().await;
     let call = tokio::spawn(upstream.client().oneshot(post("{}")));

@@ -23,9 +23,21 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<F> {
         #[pin]
-        inner: F,
-        // Taken by the body.
-        call: Option<Call>,
+        state: State<F>,
+    }
+}
+
+pin_project! {
+    #[derive(Debug)]
+    #[project = StateProj]
+    enum State<F> {
+        Sent {
+            #[pin]
+            inner: F,
+            // Taken by the body.
+            call: Option<Call>,
+        },
+        Refused { error: Option<Error> },
     }
 }
 
@@ -39,9 +51,17 @@ struct Call {
 
 impl<F> ResponseFuture<F> {
     pub(super) fn new(inner: F, clock: Clock, upstream: Arc<str>) -> Self {
+        let call = Some(Call { clock, upstream });
         Self {
-            inner,
-            call: Some(Call { clock, upstream }),
+            state: State::Sent { inner, call },
+        }
+    }
+
+    /// A request that was not sent.
+    pub(super) fn refused(error: Error) -> Self {
+        let error = Some(error);
+        Self {
+            state: State::Refused { error },
         }
     }
 }
@@ -55,12 +75,13 @@ where
     type Output = Result<Response<Body<B>>, Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let polled = this.inner.poll(cx);
-        let call = this
-            .call
-            .as_mut()
-            .expect("a future is not polled after it is done");
+        const DONE: &str = "a future is not polled after it is done";
+        let (inner, taken) = match self.project().state.project() {
+            StateProj::Sent { inner, call } => (inner, call),
+            StateProj::Refused { error } => return Poll::Ready(Err(error.take().expect(DONE))),
+        };
+        let polled = inner.poll(cx);
+        let call = taken.as_mut().expect(DONE);
         match polled {
             Poll::Pending => call.clock.poll_late(cx).map(|kind| {
                 let Call { clock, upstream } = call;
@@ -70,7 +91,7 @@ where
                 Poll::Ready(Err(classify::head(error.into(), &call.upstream)))
             }
             Poll::Ready(Ok(response)) => {
-                let call = this.call.take().expect("it was there a moment ago");
+                let call = taken.take().expect("it was there a moment ago");
                 let (mut parts, body) = response.into_parts();
                 let content = Content::unframed(&parts, &body);
                 headers::drop_hop_by_hop(&mut parts.headers);

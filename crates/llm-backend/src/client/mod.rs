@@ -66,10 +66,12 @@
 //! # Errors
 //!
 //! Any answer of the upstream is a response, 4xx and 5xx included, with its headers. [`Error`](crate::Error) is what is not
-//! an answer; its [`Kind`](crate::error::Kind) tells the stage. A body that is cut off ends in an error of the kind
-//! [`Cut`](crate::error::Kind::Cut), never cleanly. Where neither a length nor chunks show the end (HTTP/1.0, say), the
-//! connection's end is believed only if the content is whole: every choice of a `text/event-stream` has a finish reason, or
-//! `[DONE]` or an error came; the value of `application/json` is closed. Other content passes as it is. There are no retries but one: see [`Http`].
+//! an answer; its [`Kind`](crate::error::Kind) tells the stage. A request whose path has dot segments is refused before
+//! anything is sent, as [`RequestPath`](crate::error::Kind::RequestPath), status 400: see [`BaseUrl::accepts`]. A body that
+//! is cut off ends in an error of the kind [`Cut`](crate::error::Kind::Cut), never cleanly. Where neither a length nor chunks
+//! show the end (HTTP/1.0, say), the connection's end is believed only if the content is whole: every choice of a
+//! `text/event-stream` has a finish reason, or `[DONE]` or an error came; the value of `application/json` is closed. Other
+//! content passes as it is. There are no retries but one: see [`Http`].
 //!
 //! # Panics
 //!
@@ -84,6 +86,7 @@ mod future;
 mod headers;
 mod http;
 mod limits;
+mod path;
 mod service;
 mod url;
 mod wire;

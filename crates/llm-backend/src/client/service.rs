@@ -12,7 +12,7 @@ use super::future::ResponseFuture;
 use super::limits::Clock;
 use super::{BaseUrl, Body, Credential, Http, Limits, classify, headers};
 use crate::RequestBody;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 /// An OpenAI-compatible server over HTTP.
 ///
@@ -99,7 +99,10 @@ where
     fn call(&mut self, mut request: Request<RequestBody>) -> ResponseFuture<C::Future> {
         let clock = Clock::start(self.limits);
         headers::forward(&mut request, self.credential.as_ref());
-        self.base.apply(&mut request);
+        if let Err(refused) = self.base.apply(&mut request) {
+            let error = Error::new(Kind::RequestPath, self.base.name().clone());
+            return ResponseFuture::refused(error.with_source(refused));
+        }
         // Whatever the caller speaks, this speaks HTTP/1.1.
         *request.version_mut() = Version::HTTP_11;
         ResponseFuture::new(self.client.call(request), clock, self.base.name().clone())

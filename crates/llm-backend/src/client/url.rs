@@ -9,6 +9,8 @@ use http::header::HeaderValue;
 use http::uri::{Authority, Parts, PathAndQuery, Scheme};
 use http::{Request, Uri, header};
 
+use super::path::{self, DotSegments};
+
 /// The base URL of a backend: `http://host:8000`, `http://host:8000/v1`, `https://host/gpu-1/`.
 ///
 /// With or without `/v1` at its end it means the same: the base ends where `/v1` begins, a request's whole path is appended.
@@ -20,6 +22,7 @@ use http::{Request, Uri, header};
 /// | `http://h:8000/v1/` | `/health` | `http://h:8000/health` |
 /// | `http://h/gpu-1/` | `/v1/models?x=1` | `http://h/gpu-1/v1/models?x=1` |
 /// | `http://h/openai/v1` | `/v1/models` | `http://h/openai/v1/models` |
+/// | any | `/v1/../x`, `/v1/%2e/x` | none: see [`accepts`](Self::accepts) |
 #[derive(Clone)]
 pub struct BaseUrl {
     inner: Arc<Inner>,
@@ -54,8 +57,26 @@ impl BaseUrl {
         &self.inner.name
     }
 
-    /// Points a request at the upstream: its URI and its `Host`.
-    pub(super) fn apply<B>(&self, request: &mut Request<B>) {
+    /// Whether a request's path can be appended to a base: not if it has dot segments (`.`, `..`, encoded or not), which lead
+    /// out of it. A call with such a path is an error of the kind [`RequestPath`](crate::error::Kind::RequestPath) and sends
+    /// nothing.
+    ///
+    /// ```
+    /// use http::Uri;
+    /// use llm_backend::client::BaseUrl;
+    ///
+    /// assert!(BaseUrl::accepts(&Uri::from_static("/v1/models/gpt-4.1")));
+    /// assert!(!BaseUrl::accepts(&Uri::from_static("/v1/../../admin")));
+    /// assert!(!BaseUrl::accepts(&Uri::from_static("/v1/%2e%2e/admin")));
+    /// ```
+    #[must_use]
+    pub fn accepts(uri: &Uri) -> bool {
+        path::refuse_dot_segments(uri).is_ok()
+    }
+
+    /// Points a request at the upstream: its URI and its `Host`. One that is refused is left as it is.
+    pub(super) fn apply<B>(&self, request: &mut Request<B>) -> Result<(), DotSegments> {
+        path::refuse_dot_segments(request.uri())?;
         // Taken, not cloned: the first clone of a path allocates.
         let asked = mem::take(request.uri_mut()).into_parts().path_and_query;
         let mut parts = Parts::default();
@@ -68,6 +89,7 @@ impl BaseUrl {
         request
             .headers_mut()
             .insert(header::HOST, self.inner.host.clone());
+        Ok(())
     }
 
     fn join(&self, asked: Option<PathAndQuery>) -> PathAndQuery {
@@ -165,7 +187,8 @@ mod tests {
 
     fn target(base: &str, path: &str) -> String {
         let mut request = Request::builder().uri(path).body(()).unwrap();
-        base.parse::<BaseUrl>().unwrap().apply(&mut request);
+        let base = base.parse::<BaseUrl>().unwrap();
+        base.apply(&mut request).unwrap();
         request.uri().to_string()
     }
 
@@ -210,6 +233,16 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_leads_out_of_the_base_is_refused_and_the_request_left_alone() {
+        let mut request = Request::builder().uri("/v1/../../x").body(()).unwrap();
+        let base = "http://h/p/v1".parse::<BaseUrl>().unwrap();
+        let refused = base.apply(&mut request).unwrap_err().to_string();
+        assert!(refused.contains("/v1/../../x"), "{refused}");
+        assert_eq!(request.uri(), "/v1/../../x");
+        assert!(!request.headers().contains_key("host"));
+    }
+
+    #[test]
     fn the_host_header_is_the_upstreams() {
         let mut request = Request::builder()
             .header("host", "caller")
@@ -218,7 +251,8 @@ mod tests {
         "http://[::1]:8000"
             .parse::<BaseUrl>()
             .unwrap()
-            .apply(&mut request);
+            .apply(&mut request)
+            .unwrap();
         assert_eq!(request.headers()["host"], "[::1]:8000");
     }
 
