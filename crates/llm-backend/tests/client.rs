@@ -404,6 +404,10 @@ async fn a_stream_without_a_length_is_cut_unless_its_events_say_that_it_is_over(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\ncontent-type: text/event-stream",
             HELLO,
         ),
+        (
+            &*format!("{EVENTS}\r\ntransfer-encoding: x\r\ncontent-length: 9"),
+            HELLO,
+        ),
     ] {
         let ended = closed_after(head, content).await;
         assert_eq!(ended, Err(Kind::Cut), "{head} {content}");

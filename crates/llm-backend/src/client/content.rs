@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::header::{self, HeaderMap};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::{Version, response};
 use http_body::Body;
 use memchr::memchr2;
@@ -76,8 +76,7 @@ impl Content {
         let headers = &parts.headers;
         let framed = parts.version > Version::HTTP_11
             || body.size_hint().exact().is_some()
-            || is_chunked(headers)
-            || headers.contains_key(header::CONTENT_LENGTH);
+            || is_framed(headers);
         if framed || is_encoded(headers) {
             return None;
         }
@@ -104,14 +103,16 @@ impl Content {
     }
 }
 
-/// Whether the last coding is `chunked`; any other one ends with the connection (RFC 9112, section 6.3).
-fn is_chunked(headers: &HeaderMap) -> bool {
-    let last = headers
-        .get_all(header::TRANSFER_ENCODING)
-        .iter()
-        .next_back();
-    last.and_then(|codings| codings.to_str().ok()?.rsplit(',').next())
-        .is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
+/// Whether the end shows: by a last coding that is `chunked`, or by a length, which any coding makes void (RFC 9112, section 6.3).
+fn is_framed(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    match codings.next_back().map(HeaderValue::as_bytes) {
+        Some(codings) => codings
+            .rsplit(|byte| *byte == b',')
+            .next()
+            .is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked")),
+        None => headers.contains_key(header::CONTENT_LENGTH),
+    }
 }
 
 /// It was asked not to be.
