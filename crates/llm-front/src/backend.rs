@@ -2,8 +2,9 @@
 
 use crate::config::Config;
 use crate::config::types::Backend as Setting;
+use crate::layers::tenant;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderMap, HeaderName, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use llm_backend::client::{self, BaseUrl, Credential, Limits, OpenAi};
 use llm_backend::stub::{self, Stub};
@@ -18,9 +19,23 @@ use tower_service::Service;
 #[derive(Clone, Debug)]
 pub enum Backend {
     /// An OpenAI-compatible server.
-    OpenAi(OpenAi),
+    OpenAi {
+        /// How it is reached.
+        server: OpenAi,
+        /// Whose credential it is shown.
+        credential: Shown,
+    },
     /// The built-in stub.
     Stub(Stub),
+}
+
+/// Whose credential a server is shown; the two are never mixed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Shown {
+    /// The caller's.
+    Callers,
+    /// The gateway's own, and nothing of the caller's.
+    Own,
 }
 
 impl Backend {
@@ -47,12 +62,19 @@ impl Backend {
             None => None,
         };
         let base: BaseUrl = url.to_string().parse()?;
-        Ok(Self::OpenAi(
-            OpenAi::builder(base)
-                .limits(limits)
-                .credential(credential)
-                .build(),
-        ))
+        let shown = if credential.is_some() {
+            Shown::Own
+        } else {
+            Shown::Callers
+        };
+        let server = OpenAi::builder(base)
+            .limits(limits)
+            .credential(credential)
+            .build();
+        Ok(Self::OpenAi {
+            server,
+            credential: shown,
+        })
     }
 }
 
@@ -63,22 +85,38 @@ impl Service<Request<RequestBody>> for Backend {
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         match self {
-            Self::OpenAi(server) => server.poll_ready(cx),
+            Self::OpenAi { server, .. } => server.poll_ready(cx),
             Self::Stub(stub) => Service::<Request<RequestBody>>::poll_ready(stub, cx),
         }
     }
 
-    fn call(&mut self, request: Request<RequestBody>) -> BackendFuture {
+    fn call(&mut self, mut request: Request<RequestBody>) -> BackendFuture {
         BackendFuture {
             call: match self {
-                Self::OpenAi(server) => Call::OpenAi {
-                    call: server.call(request),
-                },
+                Self::OpenAi { server, credential } => {
+                    if *credential == Shown::Own {
+                        drop_credentials(request.headers_mut());
+                    }
+                    Call::OpenAi {
+                        call: server.call(request),
+                    }
+                }
                 Self::Stub(stub) => Call::Stub {
                     call: stub.call(request),
                 },
             },
         }
+    }
+}
+
+fn drop_credentials(headers: &mut HeaderMap) {
+    let names: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| tenant::is_credential(name))
+        .cloned()
+        .collect();
+    for name in names {
+        headers.remove(name);
     }
 }
 

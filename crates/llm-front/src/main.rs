@@ -43,7 +43,7 @@ fn configure(cli: Cli) -> Result<Config> {
 
 fn run_gateway(config: &Config) -> Result<()> {
     log_to_stderr(&config.log.0, config.log_format)?;
-    raise_descriptor_limit();
+    raise_descriptor_limit(config.max_requests);
     let runtime = runtime(config.workers)?;
     let done = runtime.block_on(async {
         let listener = server::listen(config.listen)
@@ -71,7 +71,7 @@ fn run_gateway(config: &Config) -> Result<()> {
 
 fn run_stub(args: &StubArgs) -> Result<()> {
     log_to_stderr("info", LogFormat::Text)?;
-    raise_descriptor_limit();
+    raise_descriptor_limit(1_024);
     let listen = args
         .port
         .map_or(args.listen, |port| ([127, 0, 0, 1], port).into());
@@ -109,10 +109,15 @@ fn log_to_stderr(filter: &str, format: LogFormat) -> Result<()> {
     Ok(())
 }
 
-/// Each open caller and each open upstream takes one.
-fn raise_descriptor_limit() {
-    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-        tracing::warn!(%error, "the limit on open files stays as it is");
+/// Each open caller takes one, and each request at the backend another.
+fn raise_descriptor_limit(requests: usize) {
+    let wanted = requests.saturating_add(64) as u64;
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) if limit >= wanted => {}
+        Ok(limit) => tracing::warn!(
+            "only {limit} files may be open, fewer than {requests} requests need ({wanted} and more): raise `ulimit -n`, or lower --max-requests"
+        ),
+        Err(error) => tracing::warn!(%error, "the limit on open files stays as it is"),
     }
 }
 

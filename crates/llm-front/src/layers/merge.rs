@@ -21,7 +21,7 @@ use bytes::Bytes;
 use futures_util::future::{BoxFuture, join_all};
 use http::{HeaderName, Request, Response, StatusCode, Uri, header, request, response};
 use http_body::Body;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use llm_backend::RequestBody;
 use llm_backend::merge::{self, Part};
 use llm_backend::prompt::Endpoint;
@@ -250,8 +250,21 @@ where
     request.headers_mut().remove(header::CONTENT_LENGTH);
     let response = inner.oneshot(request).await.map_err(Into::into)?;
     let (head, body) = response.into_parts();
-    let body = Limited::new(body, ANSWER_LIMIT).collect().await?.to_bytes();
-    Ok((head, body))
+    let body = Limited::new(body, ANSWER_LIMIT)
+        .collect()
+        .await
+        .map_err(too_large)?;
+    Ok((head, body.to_bytes()))
+}
+
+fn too_large(error: BoxError) -> BoxError {
+    if !error.is::<LengthLimitError>() {
+        return error;
+    }
+    let message = format!("the backend's answer to a batch is over {ANSWER_LIMIT} bytes");
+    Refusal::new(StatusCode::BAD_GATEWAY, message)
+        .code("backend_error")
+        .into()
 }
 
 fn with_query(path: &'static str, query: Option<&str>) -> Uri {

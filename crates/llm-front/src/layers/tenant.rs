@@ -46,7 +46,9 @@ const CREDENTIALS: [&str; 7] = [
 /// A header that is of one request only, whatever its name says.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-fn is_credential(name: &HeaderName) -> bool {
+/// Whether a header tells callers apart.
+#[must_use]
+pub fn is_credential(name: &HeaderName) -> bool {
     CREDENTIALS.iter().any(|word| name.as_str().contains(word)) && *name != IDEMPOTENCY_KEY
 }
 
