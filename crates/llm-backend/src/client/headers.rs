@@ -75,8 +75,11 @@ pub(super) fn drop_hop_by_hop(headers: &mut HeaderMap) {
             drop_named(headers, value);
         }
     }
-    for name in &HOP_BY_HOP {
-        headers.remove(name);
+    // Mostly there are none, and looking at the names that are there costs less than looking for seven.
+    if headers.keys().any(|name| HOP_BY_HOP.contains(name)) {
+        for name in &HOP_BY_HOP {
+            headers.remove(name);
+        }
     }
 }
 
