@@ -78,16 +78,18 @@ impl<'a> Object<'a> {
     /// The canonical form of the object, without the top-level members named in `ignored`.
     #[must_use]
     pub fn canonical(&self, ignored: &[&str]) -> Bytes {
+        // Of most names ignored there is none: one pass tells that.
         let ignore = |entry: &Entry| ignored.iter().any(|name| entry.is(name, &self.out));
+        let none = !self.entries.iter().any(ignore);
+        let kept = || self.entries.iter().filter(|entry| none || !ignore(entry));
         // Exact, so that the buffer becomes `Bytes` as it is.
-        let kept = self.entries.iter().filter(|entry| !ignore(entry));
-        let (length, count) = kept.clone().fold((0, 0), |(sum, n), entry| {
+        let (length, count) = kept().fold((0, 0), |(sum, n), entry| {
             (sum + entry.end - entry.start, n + 1)
         });
         let commas = usize::saturating_sub(count, 1);
         let mut out = Vec::with_capacity(length + commas + 2);
         out.push(b'{');
-        for (i, entry) in kept.enumerate() {
+        for (i, entry) in kept().enumerate() {
             if i > 0 {
                 out.push(b',');
             }

@@ -85,25 +85,46 @@ impl Scanner<'_> {
 
 /// How many bytes from the start need no look: no quote, no backslash, no control. Eight at a time.
 pub(super) fn plain(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
+    run(
+        bytes,
+        |word| special(word) & !word,
+        |byte| matches!(byte, b'"' | b'\\' | 0..0x20),
+    )
+}
+
+/// The same, and all of them ASCII.
+pub(super) fn plain_ascii(bytes: &[u8]) -> usize {
+    run(
+        bytes,
+        |word| special(word) | word,
+        |byte| matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..),
+    )
+}
+
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGH: u64 = ONES << 7;
+
+/// Sets the high bit of every quote, backslash and control, and maybe of bytes above such a one and of those from 0x80 on.
+const fn special(word: u64) -> u64 {
+    let quote = word ^ (ONES * b'"' as u64);
+    let slash = word ^ (ONES * b'\\' as u64);
+    word.wrapping_sub(ONES * 0x20) | quote.wrapping_sub(ONES) | slash.wrapping_sub(ONES)
+}
+
+/// How many bytes come before the first one that `ends` a run; `found` tells of eight at a time, by their high bits.
+#[inline]
+fn run(bytes: &[u8], found: impl Fn(u64) -> u64, ends: impl Fn(u8) -> bool) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
         // Correctness: a borrow runs from a low byte into higher ones only after a true match below, so the lowest bit that
-        // is set marks the first match. Bytes of 0x80 and above are masked out by `!word`.
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let quote = quote.wrapping_sub(ONES) & !quote;
-        let slash = slash.wrapping_sub(ONES) & !slash;
-        let found = (control | quote | slash) & HIGH;
+        // is set marks the first match.
+        let found = found(u64::from_le_bytes(*word)) & HIGH;
         if found != 0 {
             return i * 8 + (found.trailing_zeros() / 8) as usize;
         }
     }
-    let special = |b: &u8| matches!(b, b'"' | b'\\' | 0..0x20);
-    words.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+    let end = rest.iter().position(|byte| ends(*byte));
+    words.len() * 8 + end.unwrap_or(rest.len())
 }
 
 /// Writes one character of a string with the shortest escape JSON has for it, or none.

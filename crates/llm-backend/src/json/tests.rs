@@ -236,6 +236,19 @@ fn write_oddly(value: &Value, out: &mut String) {
 
 proptest! {
     #[test]
+    fn a_run_ends_where_a_look_at_each_byte_ends_it(bytes in prop::collection::vec(prop_oneof![
+        8 => 0x20..=0x7f_u8, 1 => any::<u8>(), 1 => prop::sample::select(&b"\"\\!#[]\x1f\x20\x7f\x80\xa2\xdc\xff"[..]),
+    ], 0..40)) {
+        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+        let plain = bytes.iter().position(special).unwrap_or(bytes.len());
+        prop_assert_eq!(super::string::plain(&bytes), plain);
+        let ascii = bytes.iter().position(|byte| special(byte) || *byte >= 0x80);
+        prop_assert_eq!(super::string::plain_ascii(&bytes), ascii.unwrap_or(bytes.len()));
+    }
+}
+
+proptest! {
+    #[test]
     fn the_canonical_form_is_what_serde_json_writes_of_sorted_maps(value in any_value()) {
         let mut odd = String::new();
         write_oddly(&value, &mut odd);

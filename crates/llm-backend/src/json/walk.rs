@@ -3,7 +3,7 @@
 //! What it lets pass, `serde_json` skips as well: neither looks at the UTF-8 in what it skips. The reverse does not hold: it
 //! gives up (`None`) where somebody would have to look closer, at deep nesting and at keys that are more than plain ASCII.
 
-use super::string::plain;
+use super::string::{plain, plain_ascii};
 
 /// Where a walk has come to.
 #[derive(Debug)]
@@ -54,10 +54,10 @@ impl<'a> Walk<'a> {
     pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
         self.byte(b'"')?;
         let rest = self.rest();
-        let string = rest.get(..plain(rest))?;
+        let string = rest.get(..plain_ascii(rest))?;
         self.at += string.len();
         self.byte(b'"')?;
-        string.is_ascii().then_some(string)
+        Some(string)
     }
 
     /// Passes `null`, if that is what comes.
