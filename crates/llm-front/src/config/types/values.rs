@@ -1,29 +1,8 @@
-//! The types of the settings: each reads the same text from a flag, a variable or a file.
+//! Settings that are a value: a size, a time, an address, a text.
 
-use serde::{Deserialize, Deserializer, de};
+use super::{Invalid, Named, from_text};
+use serde::{Deserialize, Deserializer};
 use std::{fmt, str::FromStr, time::Duration};
-
-/// Why a text is not a value of a setting.
-#[derive(Debug)]
-pub struct Invalid(String);
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Invalid {}
-
-/// What a value of a type is called in `--help`.
-pub trait Named {
-    /// The name, which tells the format.
-    const NAME: &str;
-}
-
-macro_rules! named {
-    ($($ty:ty = $name:expr),* $(,)?) => { $( impl Named for $ty { const NAME: &str = $name; } )* };
-}
 
 named! {
     std::net::SocketAddr = "IP:PORT", usize = "NUMBER", Size = "BYTES", Span = "TIME", Switch = "on|off", Text = "TEXT",
@@ -34,137 +13,7 @@ impl<T: Named> Named for Maybe<T> {
     const NAME: &str = T::NAME;
 }
 
-/// Lets a setting be read from a file: a text, or a bare number taken as text.
-macro_rules! deserialize_as_text {
-    ($($ty:ty),*) => { $(
-        impl<'de> Deserialize<'de> for $ty {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                from_text(deserializer)
-            }
-        }
-    )* };
-}
-
-fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr,
-    T::Err: fmt::Display,
-{
-    struct AsText;
-    impl de::Visitor<'_> for AsText {
-        type Value = String;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a number")
-        }
-        fn visit_str<E: de::Error>(self, v: &str) -> Result<String, E> {
-            Ok(v.to_owned())
-        }
-        fn visit_i64<E: de::Error>(self, v: i64) -> Result<String, E> {
-            Ok(v.to_string())
-        }
-        fn visit_u64<E: de::Error>(self, v: u64) -> Result<String, E> {
-            Ok(v.to_string())
-        }
-        fn visit_f64<E: de::Error>(self, v: f64) -> Result<String, E> {
-            Ok(v.to_string())
-        }
-        fn visit_bool<E: de::Error>(self, v: bool) -> Result<String, E> {
-            Ok(if v { "on" } else { "off" }.to_owned())
-        }
-    }
-    deserializer
-        .deserialize_any(AsText)?
-        .parse()
-        .map_err(de::Error::custom)
-}
-
 deserialize_as_text!(Span, Size, Switch, Backend, Text, Threshold, HeaderNames);
-
-/// A choice among words.
-macro_rules! choice {
-    ($(#[doc = $doc:literal])+ $name:ident { $( $(#[doc = $vdoc:literal])+ $variant:ident = $word:literal, )+ }) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-        pub enum $name { $( $(#[doc = $vdoc])+ $variant, )+ }
-
-        impl FromStr for $name {
-            type Err = Invalid;
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                match text {
-                    $( $word => Ok(Self::$variant), )+
-                    _ => Err(Invalid(format!(concat!("expected one of:" $(, " ", $word)+, "; got `{}`"), text))),
-                }
-            }
-        }
-        deserialize_as_text!($name);
-        named! { $name = concat_words!($($word),+) }
-    };
-}
-
-macro_rules! concat_words {
-    ($first:literal $(, $rest:literal)*) => { concat!($first $(, "|", $rest)*) };
-}
-
-choice! {
-    /// Whether sampled requests may be answered with an earlier sample.
-    Sampled {
-        /// Each gets a sample of its own.
-        Bypass = "bypass",
-        /// An earlier sample will do.
-        Reuse = "reuse",
-    }
-}
-
-choice! {
-    /// Which embedder finds rephrased requests.
-    Semantic {
-        /// None: only equal requests match.
-        Off = "off",
-        /// Hashed n-grams.
-        Hashed = "hashed",
-    }
-}
-
-choice! {
-    /// When the batching window counts.
-    BatchWindow {
-        /// Only while the backend is busy with an earlier batch.
-        WhileBusy = "while-busy",
-        /// Always, from the first request of the batch.
-        Fixed = "fixed",
-    }
-}
-
-choice! {
-    /// In which form the backend is asked.
-    UpstreamForm {
-        /// As the caller asked.
-        AsAsked = "as-asked",
-        /// Always as a stream.
-        Stream = "stream",
-    }
-}
-
-choice! {
-    /// What makes a tenant.
-    Tenants {
-        /// The caller's credentials (and an `x-tenant` of the caller's, which can only narrow).
-        Credentials = "credentials",
-        /// The header `x-tenant`, set by a trusted proxy.
-        Header = "header",
-    }
-}
-
-choice! {
-    /// How log lines look.
-    LogFormat {
-        /// For people.
-        Text = "text",
-        /// One JSON object a line.
-        Json = "json",
-    }
-}
 
 /// On or off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -402,12 +251,6 @@ mod tests {
         for wrong in ["localhost:8000", "ftp://x", "http://", "/v1"] {
             assert!(wrong.parse::<Backend>().is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_choice_names_its_words() {
-        let error = "maybe".parse::<Sampled>().unwrap_err().to_string();
-        assert_eq!(error, "expected one of: bypass reuse; got `maybe`");
     }
 
     #[test]

@@ -1,0 +1,101 @@
+//! Settings that are one of a few words.
+
+use super::{Invalid, Named, from_text};
+use serde::{Deserialize, Deserializer};
+use std::str::FromStr;
+
+/// A choice among words.
+macro_rules! choice {
+    ($(#[doc = $doc:literal])+ $name:ident { $( $(#[doc = $vdoc:literal])+ $variant:ident = $word:literal, )+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum $name { $( $(#[doc = $vdoc])+ $variant, )+ }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                match text {
+                    $( $word => Ok(Self::$variant), )+
+                    _ => Err(Invalid(format!(concat!("expected one of:" $(, " ", $word)+, "; got `{}`"), text))),
+                }
+            }
+        }
+        deserialize_as_text!($name);
+        named! { $name = concat_words!($($word),+) }
+    };
+}
+
+macro_rules! concat_words {
+    ($first:literal $(, $rest:literal)*) => { concat!($first $(, "|", $rest)*) };
+}
+
+choice! {
+    /// Whether sampled requests may be answered with an earlier sample.
+    Sampled {
+        /// Each gets a sample of its own.
+        Bypass = "bypass",
+        /// An earlier sample will do.
+        Reuse = "reuse",
+    }
+}
+
+choice! {
+    /// Which embedder finds rephrased requests.
+    Semantic {
+        /// None: only equal requests match.
+        Off = "off",
+        /// Hashed n-grams.
+        Hashed = "hashed",
+    }
+}
+
+choice! {
+    /// When the batching window counts.
+    BatchWindow {
+        /// Only while the backend is busy with an earlier batch.
+        WhileBusy = "while-busy",
+        /// Always, from the first request of the batch.
+        Fixed = "fixed",
+    }
+}
+
+choice! {
+    /// In which form the backend is asked.
+    UpstreamForm {
+        /// As the caller asked.
+        AsAsked = "as-asked",
+        /// Always as a stream.
+        Stream = "stream",
+    }
+}
+
+choice! {
+    /// What makes a tenant.
+    Tenants {
+        /// The caller's credentials (and an `x-tenant` of the caller's, which can only narrow).
+        Credentials = "credentials",
+        /// The header `x-tenant`, set by a trusted proxy.
+        Header = "header",
+    }
+}
+
+choice! {
+    /// How log lines look.
+    LogFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON object a line.
+        Json = "json",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_names_its_words() {
+        let error = "maybe".parse::<Sampled>().unwrap_err().to_string();
+        assert_eq!(error, "expected one of: bypass reuse; got `maybe`");
+    }
+}
