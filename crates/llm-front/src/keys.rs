@@ -26,6 +26,7 @@ pub struct Keys {
     pool: String,
     sampled: Sampled,
     shares: bool,
+    keeps: bool,
     matching: Matching,
     ttl: Duration,
     upstream_form: UpstreamForm,
@@ -44,6 +45,7 @@ impl Keys {
             pool: config.backend.to_string(),
             sampled: config.sampled,
             shares: config.cache.is_on() || config.coalesce.is_on(),
+            keeps: config.cache.is_on(),
             matching: match config.semantic {
                 Semantic::Off => Matching::Exact,
                 Semantic::Hashed => {
@@ -93,7 +95,8 @@ impl Keys {
         let key = self
             .shareable(&prompt)
             .map(|()| self.key(endpoint, parts, &prompt));
-        if key.is_err() && Control::from_headers(&parts.headers).only_if_cached {
+        let keeps = self.keeps && key.is_ok();
+        if !keeps && Control::from_headers(&parts.headers).only_if_cached {
             return Err(Refusal::not_cached());
         }
         Ok(Asked {

@@ -20,7 +20,7 @@ use crate::config::types::Tenants;
 use crate::errors::Refusal;
 use bytes::Bytes;
 use futures_util::future::{Either, Ready, ready};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -46,10 +46,27 @@ const CREDENTIALS: [&str; 7] = [
 /// A header that is of one request only, whatever its name says.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// What nearly every request has and is none: told apart without a look at its letters.
+const USUAL: [HeaderName; 8] = [
+    header::HOST,
+    header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::ACCEPT,
+    header::USER_AGENT,
+    header::ACCEPT_ENCODING,
+    header::CONNECTION,
+    header::ACCEPT_LANGUAGE,
+];
+
 /// Whether a header tells callers apart.
 #[must_use]
 pub fn is_credential(name: &HeaderName) -> bool {
-    CREDENTIALS.iter().any(|word| name.as_str().contains(word)) && *name != IDEMPOTENCY_KEY
+    if *name == header::AUTHORIZATION {
+        return true;
+    }
+    !USUAL.contains(name)
+        && CREDENTIALS.iter().any(|word| name.as_str().contains(word))
+        && *name != IDEMPOTENCY_KEY
 }
 
 /// The tenant's name, in a request's extensions.
