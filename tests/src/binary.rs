@@ -1,10 +1,12 @@
 //! The binary itself, for what only a process shows: signals, exit codes, what it prints.
 
+use parking_lot::Mutex;
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -77,6 +79,8 @@ pub struct Process {
     /// Where it listens.
     pub address: SocketAddr,
     child: Child,
+    log: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -84,10 +88,8 @@ impl Process {
     ///
     /// # Panics
     /// When it never does.
-    pub async fn start(mut command: Command, address: SocketAddr) -> Self {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().expect("it runs");
-        let mut process = Self { address, child };
+    pub async fn start(command: Command, address: SocketAddr) -> Self {
+        let mut process = Self::spawn(command, address);
         let began = Instant::now();
         while TcpStream::connect(address).is_err() {
             let ended = process.child.try_wait().expect("a child");
@@ -99,6 +101,85 @@ impl Process {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         process
+    }
+
+    fn spawn(mut command: Command, address: SocketAddr) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it runs");
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (mut stderr, lines) = (child.stderr.take().expect("a pipe"), log.clone());
+        let reader = std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(count @ 1..) = stderr.read(&mut piece) {
+                lines.lock().extend_from_slice(&piece[..count]);
+            }
+        });
+        Self {
+            address,
+            child,
+            log,
+            reader: Some(reader),
+        }
+    }
+
+    /// Starts it on a port of its own choice with `args`, and waits until its log names the address.
+    ///
+    /// # Panics
+    /// When it never does.
+    pub async fn listen_anywhere<'a>(args: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut command = command(args);
+        command.args(["--listen", "127.0.0.1:0"]);
+        let mut process = Self::spawn(command, SocketAddr::from(([127, 0, 0, 1], 0)));
+        let log = process.logs("on http://").await;
+        let (_, address) = log.split_once("on http://").expect("it was waited for");
+        let end = address.find(|c: char| c != '.' && c != ':' && !c.is_ascii_digit());
+        let address = &address[..end.unwrap_or(address.len())];
+        process.address = address.parse().expect("an address");
+        process
+    }
+
+    /// Waits until it has logged a whole line with `words` in it, and gives back all that it has logged.
+    ///
+    /// # Panics
+    /// When it does not within 20 s.
+    pub async fn logs(&self, words: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let log = self.log();
+            if log
+                .split_inclusive('\n')
+                .any(|line| line.contains(words) && line.ends_with('\n'))
+            {
+                return log;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "no `{words}` in: {log}"
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// What it has written to standard error so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        String::from_utf8_lossy(&self.log.lock()).into_owned()
+    }
+
+    /// The memory that it holds, in bytes.
+    ///
+    /// # Panics
+    /// When the system does not say.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn resident(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.trim().parse::<u64>().ok())
+            .map(|kib| kib * 1024)
+            .expect("a size")
     }
 
     /// Starts it on a free port with `args`.
@@ -139,11 +220,10 @@ impl Process {
     /// What it has written to standard error, once it has ended or was killed.
     pub fn stderr(&mut self) -> String {
         let _ = self.child.kill();
-        let mut text = String::new();
-        if let Some(stderr) = &mut self.child.stderr {
-            let _ = stderr.read_to_string(&mut text);
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
         }
-        text
+        self.log()
     }
 
     /// What it has written to standard output, once it has ended or was killed.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::Instant;
 
 /// A request, ready for the wire.
@@ -44,6 +44,8 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
     /// The body in its pieces.
     pub frames: Vec<Frame>,
+    /// What came after the last chunk: names in small letters, and values.
+    pub trailers: Vec<(String, String)>,
     /// How it ended.
     pub end: End,
     /// From the sending of the request to the head.
@@ -61,6 +63,7 @@ pub struct Connection {
     head_after: Duration,
     status: u16,
     headers: Vec<(String, String)>,
+    trailers: Vec<(String, String)>,
     left: Left,
 }
 
@@ -147,7 +150,22 @@ impl Connection {
     /// # Panics
     /// When nobody listens.
     pub async fn open(address: SocketAddr) -> Self {
-        let socket = within(TcpStream::connect(address))
+        let socket = TcpSocket::new_v4().expect("a socket");
+        Self::over(socket, address).await
+    }
+
+    /// Connects, with room for so little that whoever sends it more than a few KiB waits until they are read.
+    ///
+    /// # Panics
+    /// When nobody listens.
+    pub async fn open_narrow(address: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(4096).expect("a size");
+        Self::over(socket, address).await
+    }
+
+    async fn over(socket: TcpSocket, address: SocketAddr) -> Self {
+        let socket = within(socket.connect(address))
             .await
             .expect("somebody listens");
         socket.set_nodelay(true).expect("a socket");
@@ -158,6 +176,7 @@ impl Connection {
             head_after: Duration::ZERO,
             status: 0,
             headers: Vec::new(),
+            trailers: Vec::new(),
             left: Left::Nothing(End::Cut),
         }
     }
@@ -273,7 +292,37 @@ impl Connection {
     }
 
     async fn chunk(&mut self) -> Option<Vec<u8>> {
-        let line = loop {
+        let size = self.line().await?;
+        let size = usize::from_str_radix(size.trim(), 16).expect("a size");
+        if size == 0 {
+            self.read_trailers().await?;
+            return Some(Vec::new());
+        }
+        while self.read.len() < size + 2 {
+            if !self.more().await {
+                return None;
+            }
+        }
+        let bytes = self.read[..size].to_vec();
+        self.read.drain(..size + 2);
+        Some(bytes)
+    }
+
+    async fn read_trailers(&mut self) -> Option<()> {
+        self.trailers.clear();
+        loop {
+            let line = self.line().await?;
+            if line.is_empty() {
+                return Some(());
+            }
+            let (name, value) = line.split_once(':').expect("a trailer");
+            let trailer = (name.to_ascii_lowercase(), value.trim().to_owned());
+            self.trailers.push(trailer);
+        }
+    }
+
+    async fn line(&mut self) -> Option<String> {
+        let end = loop {
             if let Some(end) = find(&self.read, b"\r\n") {
                 break end;
             }
@@ -281,16 +330,9 @@ impl Connection {
                 return None;
             }
         };
-        let size = String::from_utf8_lossy(&self.read[..line]).into_owned();
-        let size = usize::from_str_radix(size.trim(), 16).expect("a size");
-        while self.read.len() < line + 2 + size + 2 {
-            if !self.more().await {
-                return None;
-            }
-        }
-        let bytes = self.read[line + 2..line + 2 + size].to_vec();
-        self.read.drain(..line + 2 + size + 2);
-        Some(bytes)
+        let line = String::from_utf8_lossy(&self.read[..end]).into_owned();
+        self.read.drain(..end + 2);
+        Some(line)
     }
 
     async fn more(&mut self) -> bool {
@@ -325,6 +367,7 @@ impl Connection {
             status: self.status,
             headers: self.headers.clone(),
             frames,
+            trailers: self.trailers.clone(),
             end,
             head_after: self.head_after,
             ended_after: self.asked.elapsed(),

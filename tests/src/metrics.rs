@@ -7,7 +7,9 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) const fn new(text: String) -> Self {
+    /// Reads them.
+    #[must_use]
+    pub const fn new(text: String) -> Self {
         Self { text }
     }
 

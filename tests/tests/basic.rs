@@ -220,8 +220,110 @@ async fn in_trusted_mode_a_request_without_a_tenant_is_refused() {
     let gateway =
         Gateway::before_stub(|config| config.tenants = "header".parse().expect("a mode")).await;
     assert_eq!(gateway.chat(&chat("Hello")).await.status, 401);
-    let named = Request::chat(&chat("Hello")).header("x-tenant", "acme");
+    let ask = Request::chat(&chat("Hello"));
+    for blank in ["", "   "] {
+        let answer = gateway.send(&ask.clone().header("x-tenant", blank)).await;
+        assert_eq!(answer.status, 401, "`{blank}`");
+        assert_eq!(answer.json()["error"]["code"], "missing_tenant");
+    }
+    let named = ask.header("x-tenant", "acme");
     assert_eq!(gateway.send(&named).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_request_of_two_tenants_is_refused() {
+    for mode in ["header", "credentials"] {
+        let gateway =
+            Gateway::before_stub(|config| config.tenants = mode.parse().expect("a mode")).await;
+        for other in ["mallory", "acme", ""] {
+            let ask = Request::chat(&chat("Hello"))
+                .header("x-tenant", "acme")
+                .header("x-tenant", other);
+            let answer = gateway.send(&ask).await;
+            assert_eq!(answer.status, 400, "{mode}: `{other}`");
+            assert_eq!(answer.json()["error"]["code"], "ambiguous_tenant");
+        }
+        assert_eq!(gateway.stub().stats().requests, 0);
+    }
+}
+
+#[tokio::test]
+async fn who_wants_a_stored_answer_or_nothing_gets_504_where_nothing_is_stored() {
+    let only = |ask: &Value| Request::chat(ask).header("cache-control", "only-if-cached");
+    let expects_504 = async |gateway: &Gateway, ask: &Value| {
+        let answer = gateway.send(&only(ask)).await;
+        assert_eq!(answer.status, 504, "{ask}");
+        assert_eq!(answer.json()["error"]["code"], "not_cached", "{ask}");
+        assert_eq!(gateway.stub().stats().requests, 0, "{ask}");
+    };
+    let kept = Gateway::before_stub(|_| {}).await;
+    for more in [
+        json!({}),
+        json!({ "stream": true }),
+        json!({ "temperature": 1 }),
+        json!({ "n": 2 }),
+    ] {
+        expects_504(&kept, &with(chat("Hello"), more)).await;
+    }
+    for coalesce in ["on", "off"] {
+        let unkept = Gateway::before_stub(|config| {
+            config.cache = "off".parse().expect("a switch");
+            config.coalesce = coalesce.parse().expect("a switch");
+        })
+        .await;
+        expects_504(&unkept, &chat("Hello")).await;
+        expects_504(&unkept, &stream(chat("Hello"))).await;
+        unkept.quiet().await;
+    }
+}
+
+#[tokio::test]
+async fn a_query_reaches_the_server_as_it_is() {
+    let (gateway, seen) = mirror().await;
+    for path in [
+        "/v1/chat/completions?api-version=1&x=%20y",
+        "/v1/chat/completions?api-version=2&x=%20y",
+    ] {
+        assert_eq!(gateway.post(path, &chat("Hello")).await.status, 200);
+        let message = seen.lock().remove(0);
+        assert!(
+            message.head.starts_with(&format!("POST {path} HTTP/1.1")),
+            "{}",
+            message.head
+        );
+    }
+}
+
+#[tokio::test]
+async fn trailers_reach_the_caller_who_takes_them() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\ntrailer: x-checksum\r\n\r\n";
+    const EVENTS: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    answer_all(upstream, |_| async {
+        let length = EVENTS.len();
+        let answer = format!("{HEAD}{length:x}\r\n{EVENTS}\r\n0\r\nX-Checksum: abc\r\n\r\n");
+        Some((answer.into(), Close::Keep))
+    });
+    let ask = stream(chat("Hello"));
+    let trailer = [("x-checksum".to_owned(), "abc".to_owned())];
+    for request in [
+        Request::chat(&ask),
+        Request::chat(&with(ask.clone(), json!({ "temperature": 1 }))),
+        Request::post("/v1/other", &ask),
+    ] {
+        let takes = request.clone().header("te", "trailers");
+        let answer = gateway.send(&takes).await;
+        assert_eq!((answer.status, answer.end), (200, End::Clean));
+        assert_eq!(answer.text(), EVENTS);
+        assert_eq!(answer.header("trailer"), "x-checksum");
+        assert_eq!(answer.trailers, trailer);
+        // Who does not say so is spared them. What has trailers is not kept: a hit would lack them.
+        let answer = gateway.send(&request).await;
+        assert_eq!((answer.text(), answer.end), (EVENTS.to_owned(), End::Clean));
+        assert_eq!(answer.trailers, []);
+        assert!(answer.source().starts_with("fwd="), "{}", answer.source());
+    }
 }
 
 /// A gateway in front of a server that answers with what it was asked, and some of its own.

@@ -65,6 +65,40 @@ async fn at_the_deadline_what_is_still_open_breaks() {
 }
 
 #[tokio::test]
+async fn told_a_second_time_it_ends_at_once() {
+    let mut process = Process::listen([]).await;
+    let mut streaming = open(&process, "stub?tokens=100000&pace=20ms").await;
+    process.terminate();
+    process.logs("stopping").await;
+    streaming
+        .frame()
+        .await
+        .expect("it goes on after the first time");
+    let told = Instant::now();
+    process.terminate();
+    let rest = streaming.rest().await;
+    assert_eq!(rest.end, End::Cut, "what is not whole does not look whole");
+    assert_eq!(process.ended().await.code(), Some(0));
+    assert!(
+        told.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        told.elapsed()
+    );
+    assert!(process.stderr().contains("a second time"));
+}
+
+#[tokio::test]
+async fn a_port_of_the_systems_choice_is_told() {
+    let mut process = Process::listen_anywhere([]).await;
+    assert_ne!(process.address.port(), 0);
+    let answer = Request::chat(&chat("Hello")).send(process.address).await;
+    assert_eq!(answer.status, 200);
+    let address = format!("http://{}/v1/", process.address);
+    let line_to_copy = process.stdout();
+    assert!(line_to_copy.contains(&address), "{line_to_copy}");
+}
+
+#[tokio::test]
 async fn without_anything_open_it_ends_at_once() {
     let mut process = Process::listen([]).await;
     let told = Instant::now();

@@ -247,6 +247,211 @@ async fn an_answer_cut_at_any_byte_is_broken_for_the_caller_and_is_not_kept() {
     server.abort();
 }
 
+/// One choice, whole: with a text before its end.
+const EVENTS: [&str; 3] = [
+    "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":null}]}\n\n",
+    "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: [DONE]\n\n",
+];
+
+/// A gateway in front of a server that answers with the field `answer` of the request, byte for byte, and closes.
+async fn parrot() -> (Gateway, tokio::task::JoinHandle<()>) {
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    let server = answer_all(upstream, |message: Message| async move {
+        let answer = message.json()["answer"].as_str().expect("text").to_owned();
+        Some((answer.into_bytes(), Close::After))
+    });
+    (gateway, server)
+}
+
+fn says(answer: &str, more: Value) -> Value {
+    with(with(chat("?"), json!({ "answer": answer })), more)
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_with_its_connection_is_whole_only_if_its_content_is() {
+    let (gateway, _server) = parrot().await;
+    let events = EVENTS.concat();
+    let body = "{\"id\":\"1\",\"object\":\"chat.completion\",\"model\":\"m\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"}\"},\"finish_reason\":\"stop\"}]}";
+    let mut dice = Dice::new(7);
+    for (content_type, text) in [
+        ("text/event-stream", &*events),
+        ("Text/Event-Stream; Charset=UTF-8", &*events),
+        ("application/json", body),
+    ] {
+        let streamed = content_type != "application/json";
+        // Up to where the content is whole: of a stream, where its only choice has ended.
+        let limit = match streamed {
+            true => EVENTS[0].len() + EVENTS[1].len() - 2,
+            false => body.len(),
+        };
+        let mut cuts = vec![EVENTS[0].len(), EVENTS[0].len() + 9, limit - 1];
+        cuts.extend((0..20).map(|_| dice.below(limit as u64) as usize));
+        for (temperature, cut) in [0, 1]
+            .into_iter()
+            .flat_map(|t| cuts.iter().map(move |cut| (t, *cut)))
+        {
+            let told = format!(
+                "{content_type}, temperature {temperature}, {cut} of {}",
+                text.len()
+            );
+            let said = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\n\r\n{}",
+                &text[..cut]
+            );
+            let ask = says(
+                &said,
+                json!({ "temperature": temperature, "stream": streamed }),
+            );
+            let answer = gateway.chat(&ask).await;
+            assert_eq!(
+                (answer.status, answer.end),
+                (200, End::Cut),
+                "{told}: {answer:?}"
+            );
+            assert!(answer.text().starts_with(&text[..cut]), "{told}");
+            let last = answer.events().pop().unwrap_or_default();
+            assert_eq!(
+                last.contains("\"code\":\"cut\""),
+                streamed,
+                "{told}: {last}"
+            );
+            assert!(
+                !gateway.chat(&ask).await.source().starts_with("hit"),
+                "{told}"
+            );
+        }
+        let said = format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\n\r\n{text}");
+        let ask = says(&said, json!({ "stream": streamed }));
+        for source in ["fwd=miss", "hit; detail=exact"] {
+            let answer = gateway.chat(&ask).await;
+            assert_eq!(
+                (answer.status, answer.end),
+                (200, End::Clean),
+                "{content_type}"
+            );
+            assert_eq!((answer.source(), &*answer.text()), (source, text));
+        }
+        let sampled = with(ask, json!({ "temperature": 1 }));
+        let answer = gateway.chat(&sampled).await;
+        assert_eq!((answer.end, &*answer.text()), (End::Clean, text));
+    }
+    gateway.quiet().await;
+    assert_eq!(
+        gateway.metrics().await.value("llm_front_cache_entries"),
+        3.0
+    );
+}
+
+/// A stream in chunks: those given, without the last one.
+fn open_chunks(content_type: &str, pieces: &[&str]) -> String {
+    let mut said = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ntransfer-encoding: chunked\r\n\r\n"
+    );
+    for piece in pieces {
+        said.push_str(&format!("{:x}\r\n{piece}\r\n", piece.len()));
+    }
+    said
+}
+
+#[tokio::test]
+async fn the_reason_of_a_break_is_told_once_and_after_whole_events() {
+    let (gateway, _server) = parrot().await;
+    let half = &EVENTS[1][..20];
+    for content_type in ["text/event-stream", "Text/Event-Stream;charset=utf-8"] {
+        for temperature in [0, 1] {
+            for pieces in [&[][..], &[EVENTS[0]], &[EVENTS[0], half], &[half]] {
+                let said = open_chunks(content_type, pieces);
+                let ask = says(&said, json!({ "temperature": temperature, "stream": true }));
+                let answer = gateway.chat(&ask).await;
+                let told = format!("{content_type} {temperature} {pieces:?}: {answer:?}");
+                assert_eq!((answer.status, answer.end), (200, End::Cut), "{told}");
+                let text = answer.text();
+                let said = pieces.concat();
+                let rest = text.strip_prefix(&said).expect("what came is passed on");
+                let between = match pieces.last() {
+                    Some(last) if *last == half => "\n\n",
+                    _ => "",
+                };
+                let event = rest.strip_prefix(between).expect("an event by itself");
+                let event = event.strip_prefix("data: ").expect("an event");
+                let event = event.strip_suffix("\n\n").expect("a whole event");
+                let event: Value = serde_json::from_str(event).expect("JSON, and nothing more");
+                assert_eq!(event["error"]["code"], "cut", "{told}");
+            }
+        }
+    }
+    assert_eq!(
+        gateway.metrics().await.value("llm_front_cache_entries"),
+        0.0
+    );
+}
+
+#[tokio::test]
+async fn a_caller_of_http_1_0_is_told_the_reason_too() {
+    let (gateway, _server) = parrot().await;
+    for temperature in [0, 1] {
+        let said = open_chunks("text/event-stream", &EVENTS[..1]);
+        let ask = says(&said, json!({ "temperature": temperature, "stream": true })).to_string();
+        let mut connection = gateway.connect().await;
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            ask.len()
+        );
+        connection
+            .say(&[head.as_bytes(), ask.as_bytes()].concat())
+            .await;
+        let answer = connection.answer().await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert_eq!(answer.header("transfer-encoding"), "");
+        let events = answer.events();
+        assert_eq!(events.len(), 2, "{events:?}");
+        assert!(events[1].contains("\"code\":\"cut\""), "{}", events[1]);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_added_to_an_answer_that_ended_well_whoever_broke_before() {
+    let mut upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    let whole = EVENTS.concat();
+    for content_type in ["text/event-stream", "TEXT/event-stream"] {
+        let request = Request::chat(&stream(model("m", content_type)));
+        // Two share a call that breaks: each is told once.
+        let mut callers = Vec::new();
+        let mut first = gateway.connect().await;
+        first.ask(&request).await;
+        callers.push(first);
+        let mut peer = upstream.accept().await;
+        peer.request().await.expect("the request");
+        peer.say(&open_chunks(content_type, &EVENTS[..1])).await;
+        callers.push(gateway.open(&request).await);
+        drop(peer);
+        for caller in &mut callers {
+            let answer = caller.answer().await;
+            assert_eq!(answer.end, End::Cut);
+            assert_eq!(answer.text().matches("\"error\"").count(), 1, "{answer:?}");
+            assert_eq!(answer.events().len(), 2, "{answer:?}");
+        }
+        // The same asked again is whole, and stays so from the cache.
+        let (answer, ()) = tokio::join!(gateway.send(&request), async {
+            let mut peer = upstream.accept().await;
+            peer.request().await.expect("the request again");
+            peer.say(&open_chunks(content_type, &EVENTS)).await;
+            peer.say("0\r\n\r\n").await;
+        });
+        let again = gateway.send(&request).await;
+        assert_eq!(
+            (answer.source(), again.source()),
+            ("fwd=miss", "hit; detail=exact")
+        );
+        for answer in [answer, again] {
+            assert_eq!((answer.end, answer.text()), (End::Clean, whole.clone()));
+        }
+    }
+}
+
 async fn is_never_kept(name: &str, ask: impl Fn(Value) -> Value) {
     let gateway = Gateway::before_stub(|_| {}).await;
     for _ in 0..2 {
@@ -355,6 +560,39 @@ async fn an_idle_connection_that_the_server_closed_is_retried_once_and_a_fresh_o
     };
     tokio::join!(server, caller);
     assert_eq!(upstream.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_get_that_found_an_idle_connection_closed_is_retried() {
+    let mut upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    let whole = String::from_utf8(framed(3)).expect("text");
+    let server = async {
+        let mut peer = upstream.accept().await;
+        peer.request().await.expect("a request");
+        peer.say(&whole).await;
+        peer.request()
+            .await
+            .expect("a request on the kept connection");
+        drop(peer);
+        let mut peer = upstream.accept().await;
+        let again = peer.request().await.expect("the same request again");
+        peer.say(&whole).await;
+        again
+    };
+    let caller = async {
+        for _ in 0..2 {
+            let answer = gateway.get("/v1/models?page=2").await;
+            assert_eq!((answer.status, answer.end), (200, End::Clean));
+        }
+    };
+    let (again, ()) = tokio::join!(server, caller);
+    assert!(
+        again.head.starts_with("GET /v1/models?page=2 "),
+        "{}",
+        again.head
+    );
+    assert!(again.body.is_empty());
 }
 
 #[tokio::test]

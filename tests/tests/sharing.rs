@@ -157,6 +157,10 @@ async fn callers_with_different_credentials_never_share() {
         "x-api-key",
         "cookie",
         "x-tenant",
+        // Not known by name.
+        "x-goog-api-key",
+        "x-auth-token",
+        "ocp-apim-subscription-key",
     ] {
         let ask = Request::chat(&base());
         tasks.spawn(never_share(
@@ -192,6 +196,22 @@ async fn headers_that_can_change_an_answer_keep_answers_apart() {
             ask.header(header, "b"),
             header,
         ));
+    }
+    tasks.join_all().await;
+}
+
+#[tokio::test]
+async fn different_queries_keep_answers_apart() {
+    let chat = |query: &str| Request::post(&format!("/v1/chat/completions{query}"), &base());
+    let generate =
+        |query: &str| Request::post(&format!("/v1/generate{query}"), &json!({ "prompt": "x" }));
+    let mut tasks = JoinSet::new();
+    for (one, other, why) in [
+        (chat("?version=1"), chat("?version=2"), "two values"),
+        (chat("?version=1"), chat(""), "one and none"),
+        (generate("?version=1"), generate("?version=2"), "generate"),
+    ] {
+        tasks.spawn(never_share(one, other, why));
     }
     tasks.join_all().await;
 }
@@ -242,6 +262,7 @@ async fn what_cannot_change_an_answer_does_not_keep_answers_apart() {
         ("x-request-id", "1"),
         ("x-stainless-os", "y"),
         ("traceparent", "00-1"),
+        ("idempotency-key", "k"),
     ] {
         let ask = Request::chat(&base()).header(name, value);
         assert_eq!(
