@@ -154,13 +154,13 @@ impl Connection {
         Self::over(socket, address).await
     }
 
-    /// Connects, with room for so little that whoever sends it more than a few KiB waits until they are read.
+    /// Connects, with room for about so many bytes: whoever sends it more waits until they are read.
     ///
     /// # Panics
     /// When nobody listens.
-    pub async fn open_narrow(address: SocketAddr) -> Self {
+    pub async fn open_narrow(address: SocketAddr, room: u32) -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
-        socket.set_recv_buffer_size(4096).expect("a size");
+        socket.set_recv_buffer_size(room).expect("a size");
         Self::over(socket, address).await
     }
 

@@ -4,7 +4,9 @@ use llm_backend::stub::Settings;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tests::{Answer, Close, Gateway, Message, Request, Upstream, answer_all, with};
+use tests::{
+    Answer, Close, Connection, Gateway, Message, Peer, Request, Upstream, answer_all, with,
+};
 use tokio::task::JoinSet;
 
 const COMPLETIONS: &str = "/v1/completions";
@@ -106,6 +108,218 @@ async fn only_requests_equal_in_everything_but_the_input_go_together() {
     )
     .await;
     assert_eq!(batches(&gateway), [(1, 5), (3, 1)]);
+}
+
+#[tokio::test]
+async fn requests_with_different_queries_never_go_together_and_the_query_goes_along() {
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |config| fixed(config, "250ms")).await;
+    let calls = calls_of(upstream, |_, prompts| {
+        let choice =
+            |(index, prompt)| json!({ "index": index, "text": prompt, "finish_reason": "stop" });
+        let choices: Vec<Value> = prompts.iter().enumerate().map(choice).collect();
+        ("200 OK", json!({ "model": "m", "choices": choices }))
+    });
+    let ask = |query: &str, prompt: &str| {
+        Request::post(
+            &format!("{GENERATE}{query}"),
+            &json!({ "prompt": prompt, "stream": false }),
+        )
+    };
+    let answers = at_once(
+        &gateway,
+        [
+            ask("?version=1", "a"),
+            ask("?version=2", "a"),
+            ask("?version=1", "b"),
+            ask("", "a"),
+        ],
+    )
+    .await;
+    for (answer, text) in answers.iter().zip(["a", "a", "b", "a"]) {
+        assert_eq!(
+            (answer.status, answer.json()["text"].clone()),
+            (200, json!(text))
+        );
+    }
+    let mut seen = calls.lock().clone();
+    seen.sort();
+    let call = |query: &str, prompts: &[&str]| {
+        let prompts = prompts.iter().map(ToString::to_string).collect();
+        (format!("POST {COMPLETIONS}{query} HTTP/1.1"), prompts)
+    };
+    let merged = match seen[1].1[0].as_str() {
+        "a" => ["a", "b"],
+        _ => ["b", "a"],
+    };
+    assert_eq!(
+        seen,
+        [
+            call("", &["a"]),
+            call("?version=1", &merged),
+            call("?version=2", &["a"])
+        ]
+    );
+}
+
+/// The calls of an upstream: the request's first line, and the prompts.
+type Calls = Arc<parking_lot::Mutex<Vec<(String, Vec<String>)>>>;
+
+/// Answers each call with what `answer` makes of its number and its prompts, and notes it.
+fn calls_of(
+    upstream: Upstream,
+    answer: impl Fn(usize, &[String]) -> (&'static str, Value) + Clone + Send + Sync + 'static,
+) -> Calls {
+    let calls = Calls::default();
+    let log = calls.clone();
+    answer_all(upstream, move |message: Message| {
+        let (log, answer) = (log.clone(), answer.clone());
+        async move {
+            let line = message.head.lines().next().unwrap_or_default().to_owned();
+            let prompts = prompts_of(&message);
+            let number = {
+                let mut log = log.lock();
+                log.push((line, prompts.clone()));
+                log.len()
+            };
+            let (status, body) = answer(number, &prompts);
+            Some((whole(status, &body), Close::Keep))
+        }
+    });
+    calls
+}
+
+fn prompts_of(call: &Message) -> Vec<String> {
+    let text = |prompt: &Value| prompt.as_str().expect("text").to_owned();
+    match &call.json()["prompt"] {
+        Value::Array(prompts) => prompts.iter().map(text).collect(),
+        prompt => vec![text(prompt)],
+    }
+}
+
+fn whole(status: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+        .into()
+}
+
+#[tokio::test]
+async fn a_refusal_that_is_no_single_callers_fault_is_everybodys_and_is_not_asked_for_again() {
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |config| fixed(config, "250ms")).await;
+    const REFUSALS: [&str; 3] = ["401 Unauthorized", "404 Not Found", "429 Too Many Requests"];
+    let calls = calls_of(upstream, |number, _| {
+        let error = json!({ "error": { "message": format!("refusal {number}") } });
+        (REFUSALS[number - 1], error)
+    });
+    for (index, status) in [401, 404, 429].into_iter().enumerate() {
+        let ask = |n: u32| json!({ "prompt": format!("{status} {n}") });
+        let answers = at_once(&gateway, (0..4).map(|n| Request::post(GENERATE, &ask(n)))).await;
+        for answer in answers {
+            assert_eq!(answer.status, status);
+            let message = format!("refusal {}", index + 1);
+            assert_eq!(answer.json()["error"]["message"], message);
+        }
+        let calls = calls.lock();
+        assert_eq!(calls.len(), index + 1, "{status}: {calls:?}");
+        assert_eq!(calls[index].1.len(), 4, "{status}: {calls:?}");
+    }
+    gateway.quiet().await;
+}
+
+async fn in_flight(gateway: &Gateway, count: f64) {
+    while gateway
+        .metrics()
+        .await
+        .value("llm_front_requests_in_flight")
+        != count
+    {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Callers of one batch, one a prompt, and the upstream's side of their joined call.
+async fn joined<const N: usize>(
+    gateway: &Gateway,
+    upstream: &mut Upstream,
+    prompts: [&str; N],
+) -> ([Connection; N], Peer) {
+    let mut callers = Vec::new();
+    for prompt in prompts {
+        let mut caller = gateway.connect().await;
+        let ask = json!({ "prompt": prompt });
+        caller.ask(&Request::post(GENERATE, &ask)).await;
+        callers.push(caller);
+    }
+    let mut peer = upstream.accept().await;
+    let mut joined = prompts_of(&peer.request().await.expect("the call"));
+    joined.sort_unstable();
+    assert_eq!(joined, prompts);
+    (callers.try_into().expect("as many as prompts"), peer)
+}
+
+const REFUSED: &str =
+    "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}";
+
+#[tokio::test]
+async fn who_has_left_a_refused_batch_is_not_sent_again() {
+    let mut upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |config| fixed(config, "100ms")).await;
+    let ([gone, stays, stays_too], mut peer) =
+        joined(&gateway, &mut upstream, ["a", "b", "c"]).await;
+    drop(gone);
+    in_flight(&gateway, 2.0).await;
+    peer.say(REFUSED).await;
+    let mut again = Vec::new();
+    for _ in 0..2 {
+        let mut peer = upstream.accept().await;
+        let text = prompts_of(&peer.request().await.expect("a call")).join(", ");
+        let choice = json!({ "index": 0, "text": text, "finish_reason": "stop" });
+        let body = json!({ "model": "m", "choices": [choice] });
+        assert!(peer.try_say(&whole("200 OK", &body)).await);
+        again.push(text);
+    }
+    again.sort();
+    assert_eq!(again, ["b", "c"]);
+    for (mut caller, text) in [(stays, "b"), (stays_too, "c")] {
+        let answer = caller.answer().await;
+        assert_eq!(
+            (answer.status, answer.json()["text"].clone()),
+            (200, json!(text))
+        );
+    }
+    gateway.quiet().await;
+    assert_eq!(upstream.connections(), 3);
+}
+
+#[tokio::test]
+async fn who_leaves_while_a_refused_batch_is_sent_again_frees_its_own_call_and_no_other() {
+    let mut upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |config| fixed(config, "100ms")).await;
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let ([leaves, mut stays], mut peer) = joined(&gateway, &mut upstream, ["a", "b"]).await;
+        peer.say(REFUSED).await;
+        let mut peers = Vec::new();
+        for _ in 0..2 {
+            let mut peer = upstream.accept().await;
+            let prompts = prompts_of(&peer.request().await.expect("a call"));
+            peers.push((prompts.join(", "), peer));
+        }
+        peers.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let [(one, mut of_a), (other, mut of_b)]: [_; 2] = peers.try_into().expect("two");
+        assert_eq!((&*one, &*other), ("a", "b"));
+        assert!(of_a.stays(Duration::from_millis(10)).await);
+        drop(leaves);
+        best = best.min(of_a.gone().await);
+        assert!(of_b.stays(Duration::from_millis(20)).await);
+        // A refusal, so that the next round asks again.
+        of_b.say(REFUSED).await;
+        assert_eq!(stays.answer().await.status, 400);
+        gateway.quiet().await;
+    }
+    assert!(best <= Duration::from_millis(50), "{best:?}");
 }
 
 #[tokio::test]

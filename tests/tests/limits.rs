@@ -4,8 +4,9 @@ use llm_backend::stub::Settings;
 use llm_front::config::Config;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Answer, End, Gateway, Request, Upstream, chat, model, stream, with};
+use tests::{Answer, Connection, End, Gateway, Request, Upstream, chat, model, stream, with};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::Instant;
 
 const LIMIT: Duration = Duration::from_millis(400);
 const TRIES: u32 = 3;
@@ -94,6 +95,19 @@ async fn an_upstream_without_a_first_token_is_given_up_on_time() {
             .all(|answer| answer.end == End::Cut || answer.status == 504),
         "{answers:?}"
     );
+    for answer in answers {
+        names_itself(&answer, "first_token_timeout");
+    }
+}
+
+/// Whether an answer that broke off under a limit ends with its name.
+fn names_itself(answer: &Answer, code: &str) {
+    let last = answer.events().pop().unwrap_or_default();
+    let event: serde_json::Value = serde_json::from_str(&last).expect("an event of JSON");
+    assert_eq!(event["error"]["code"], code, "{answer:?}");
+    assert_eq!(event["error"]["type"], "timeout_error", "{answer:?}");
+    let message = event["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("400ms"), "{message}");
 }
 
 #[tokio::test]
@@ -114,13 +128,7 @@ async fn an_upstream_that_falls_silent_is_given_up_on_time() {
         assert_eq!((answer.status, answer.end), (200, End::Cut));
         let events = answer.events();
         assert_eq!(events.first().map(String::as_str), Some("1"));
-        // The limit names itself.
-        assert!(
-            events
-                .last()
-                .is_some_and(|last| last.contains("\"code\":\"idle_timeout\"")),
-            "{events:?}"
-        );
+        names_itself(&answer, "idle_timeout");
     }
 }
 
@@ -135,6 +143,7 @@ async fn a_total_limit_ends_an_answer_that_goes_on_and_on() {
             .chat(&stream(model("stub?tokens=1000&pace=10ms", "x")))
             .await;
         assert_eq!((answer.status, answer.end), (200, End::Cut));
+        names_itself(&answer, "total_timeout");
         times.push(answer.ended_after);
     }
     on_time(&times);
@@ -166,6 +175,112 @@ async fn an_upstream_that_takes_no_connection_is_given_up_on_time() {
         times.push(answer.ended_after);
     }
     on_time(&times);
+}
+
+#[tokio::test]
+async fn who_never_reads_is_given_up_and_frees_the_upstream() {
+    let mut upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |config| {
+        config.send_timeout = ms(400);
+        config.max_upstream = 1;
+    })
+    .await;
+    let ask = with(stream(chat("x")), json!({ "temperature": 1 }));
+    let event = format!("data: {}\n\n", "x".repeat(64 << 10));
+    let event = format!("{:x}\r\n{event}\r\n", event.len());
+    let mut times = Vec::new();
+    for _ in 0..TRIES {
+        let mut caller = Connection::open_narrow(gateway.address, 4 << 10).await;
+        caller.ask(&Request::chat(&ask)).await;
+        let mut peer = upstream.accept().await;
+        peer.request().await.expect("the request");
+        peer.begin_stream().await;
+        let began = Instant::now();
+        tests::within(async {
+            let mut said = 0;
+            while peer.try_say(event.as_bytes()).await {
+                said += event.len();
+                assert!(said < 256 << 20, "the gateway takes it all");
+            }
+        })
+        .await;
+        times.push(began.elapsed());
+        gateway.quiet().await;
+        drop(caller);
+    }
+    let best = times.iter().min().expect("a try");
+    assert!(*best >= LIMIT.mul_f64(0.99), "too early: {times:?}");
+    // It takes a while until everything on the way is full.
+    assert!(*best <= LIMIT * 5, "too late: {times:?}");
+}
+
+#[tokio::test]
+async fn who_reads_slowly_is_not_given_up() {
+    let limit = Duration::from_secs(1);
+    let gateway = Gateway::before_stub(|config| config.send_timeout = ms(1_000)).await;
+    // Far more than there is room for on the way.
+    let ask = with(
+        stream(model("stub?tokens=40000", "x")),
+        json!({ "temperature": 1, "max_tokens": 40_000 }),
+    );
+    let mut caller = Connection::open_narrow(gateway.address, 64 << 10).await;
+    caller.ask(&Request::chat(&ask)).await;
+    assert!(caller.head().await);
+    let mut events = 0;
+    let end = loop {
+        match caller.frame().await {
+            Ok(_) => events += 1,
+            Err(end) => break end,
+        }
+        if events % 200 == 0 {
+            tokio::time::sleep(limit / 100).await;
+        }
+    };
+    assert_eq!(end, End::Clean, "after {events} events");
+    assert!(events > 40_000, "{events}");
+    assert!(
+        caller.asked().elapsed() > limit,
+        "it took too short a time to tell"
+    );
+}
+
+#[tokio::test]
+async fn an_upload_that_falls_silent_is_given_up_with_408_and_frees_its_place() {
+    let mut upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |config| {
+        config.body_timeout = ms(400);
+        config.max_upstream = 1;
+    })
+    .await;
+    let mut times = Vec::new();
+    for framing in [
+        "content-length: 100",
+        "transfer-encoding: chunked",
+        "content-length: 5000",
+    ] {
+        let mut caller = gateway.connect().await;
+        let head =
+            format!("POST /v1/files HTTP/1.1\r\nhost: gateway\r\n{framing}\r\n\r\n5\r\nhello\r\n");
+        caller.say(head.as_bytes()).await;
+        let mut peer = upstream.accept().await;
+        let answer = caller.answer().await;
+        says(&answer, 408, "--body-timeout");
+        assert_eq!(answer.json()["error"]["code"], "body_timeout");
+        assert_eq!(answer.json()["error"]["type"], "invalid_request_error");
+        times.push(answer.ended_after);
+        peer.gone().await;
+        gateway.quiet().await;
+    }
+    on_time(&times);
+    // The only place is free again.
+    let upload = Request::post("/v1/files", &json!({}));
+    let (answer, ()) = tokio::join!(gateway.send(&upload), async {
+        let mut peer = upstream.accept().await;
+        peer.request().await.expect("the request");
+        peer.say("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+            .await;
+    });
+    assert_eq!((answer.status, answer.end), (200, End::Clean));
 }
 
 fn endless() -> Settings {
