@@ -1,6 +1,6 @@
 //! Reads a request body whole, within bounds of size and silence.
 
-use crate::errors::Refusal;
+use crate::errors::{Refusal, broken_request};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
@@ -53,11 +53,8 @@ where
         let frame = match frame.await {
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) => {
-                let why: BoxError = error.into();
-                return Err(Refusal::new(
-                    StatusCode::BAD_REQUEST,
-                    format!("the request body broke off: {why}"),
-                ));
+                let error: BoxError = error.into();
+                return Err(broken_request(error.as_ref()));
             }
             Ok(None) => break,
             Err(_) => {

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
-use std::{error::Error, fmt, time::Duration};
+use llm_backend::error::Kind;
+use std::{error::Error, fmt, io, time::Duration};
 use tower::BoxError;
 
 /// A refusal of the gateway's own, worded for the caller.
@@ -15,7 +16,12 @@ pub struct Refusal {
     param: Option<String>,
     message: String,
     retry_after: Option<Duration>,
+    caller_left: bool,
 }
+
+/// In an answer's extensions: its caller left before the whole request had come, and nobody is there to read it.
+#[derive(Clone, Copy, Debug)]
+pub struct CallerLeft;
 
 impl Refusal {
     /// A refusal with the status' usual `type`.
@@ -28,6 +34,7 @@ impl Refusal {
             param: None,
             message: message.into(),
             retry_after: None,
+            caller_left: false,
         }
     }
 
@@ -83,6 +90,9 @@ impl Refusal {
     pub fn into_response(self) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::new(Bytes::from(self.to_json())));
         *response.status_mut() = self.status;
+        if self.caller_left {
+            response.extensions_mut().insert(CallerLeft);
+        }
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,
@@ -112,6 +122,9 @@ pub fn word(error: &BoxError) -> Refusal {
         return refusal.clone();
     }
     if let Some(backend) = find::<llm_backend::Error>(error) {
+        if backend.kind() == Kind::RequestBody {
+            return broken_request(backend);
+        }
         tracing::warn!(code = backend.kind().name(), error = %Chain(error), "backend failed");
         let refusal =
             Refusal::new(backend.status(), backend.to_string()).code(backend.kind().name());
@@ -145,6 +158,25 @@ pub fn word(error: &BoxError) -> Refusal {
     }
     tracing::error!(error = %Chain(error), "request failed");
     failed()
+}
+
+/// The words for a request whose body did not come whole: its caller left, or sent what is no HTTP.
+pub(crate) fn broken_request(error: &(dyn Error + 'static)) -> Refusal {
+    let message = format!("the request body broke off: {}", Chain(error));
+    let refusal = Refusal::new(StatusCode::BAD_REQUEST, message).code("request_body");
+    let caller_left = find::<io::Error>(error).is_some_and(|error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::BrokenPipe
+        )
+    });
+    Refusal {
+        caller_left,
+        ..refusal
+    }
 }
 
 /// The words for a panic. The panic itself has been reported where it happened.

@@ -4,7 +4,8 @@
 //! As the inner service.
 //!
 //! # Cancellation
-//! A future or body dropped before its end is a caller who left: logged as 499 with the stage it had reached, and counted.
+//! A future or body dropped before its end is a caller who left, and so is one whose request breaks off: logged as 499 with the
+//! stage it had reached, and counted.
 //!
 //! # Errors
 //! The inner service's.
@@ -12,6 +13,7 @@
 //! # Panics
 //! None.
 
+use crate::errors::CallerLeft;
 use crate::journey::{Journey, Stage};
 use crate::metrics::Metrics;
 use crate::routes::Route;
@@ -105,6 +107,10 @@ impl Watch {
     }
 
     fn head<B>(&mut self, response: &Response<B>) {
+        // Answered or not, nobody hears it.
+        if response.extensions().get::<CallerLeft>().is_some() {
+            return;
+        }
         self.journey.reach(Stage::Answering);
         self.status = Some(response.status());
     }
