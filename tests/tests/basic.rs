@@ -510,6 +510,29 @@ async fn a_body_over_the_limit_is_told_so_with_and_without_a_length() {
 }
 
 #[tokio::test]
+async fn a_body_whose_framing_is_broken_is_told_so() {
+    let gateway = Gateway::before_stub(|_| {}).await;
+    for path in [CHAT, "/v1/files"] {
+        let mut connection = gateway.connect().await;
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: gateway\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nno size\r\n"
+        );
+        connection.say(request.as_bytes()).await;
+        let answer = connection.answer().await;
+        assert_eq!(answer.status, 400, "{path}: {answer:?}");
+        assert_eq!(answer.json()["error"]["code"], "request_body", "{path}");
+    }
+    gateway.quiet().await;
+    // It was there to be told: it did not leave.
+    let metrics = gateway.metrics().await;
+    assert_eq!(metrics.sum("llm_front_callers_left_total", &[]), 0.0);
+    assert_eq!(
+        metrics.sum("llm_front_requests_total", &["code=\"400\""]),
+        2.0
+    );
+}
+
+#[tokio::test]
 async fn large_bodies_within_the_limit_pass() {
     let gateway = Gateway::before_stub(|_| {}).await;
     let ask = chat(&"word ".repeat(1 << 19));

@@ -1,11 +1,13 @@
 //! A caller who leaves frees the upstream at once, if nobody else needs it; and nothing of the caller is left behind.
 
 use llm_backend::stub::Settings;
+use llm_front::config::Config;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tests::{Connection, Dice, End, Gateway, Peer, Request, Upstream, chat, stream, with};
+use tests::binary::Process;
+use tests::{Connection, Dice, End, Gateway, Metrics, Peer, Request, Upstream, chat, stream, with};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
@@ -38,11 +40,10 @@ impl Phase {
 }
 
 /// What the caller has seen when it leaves.
-async fn caller_sees(phase: Phase, connection: &mut Connection, generate: bool) {
+async fn caller_sees(phase: Phase, connection: &mut Connection, when_whole: bool) {
     match phase {
         Phase::Headers => {}
-        // A batch is answered when it is whole.
-        _ if generate => {}
+        _ if when_whole => {}
         Phase::FirstToken => assert!(connection.head().await),
         Phase::MidStream | Phase::HalfOfABody => {
             assert!(connection.head().await);
@@ -52,8 +53,19 @@ async fn caller_sees(phase: Phase, connection: &mut Connection, generate: bool) 
 }
 
 async fn leaves(path: &str, ask: &Value, phase: Phase) {
+    // A batch is answered when it is whole.
+    leaves_of(|_| {}, path, ask, phase, path == "/v1/generate").await;
+}
+
+async fn leaves_of(
+    change: fn(&mut Config),
+    path: &str,
+    ask: &Value,
+    phase: Phase,
+    when_whole: bool,
+) {
     let mut upstream = Upstream::start().await;
-    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    let gateway = Gateway::before(&upstream.url(), change).await;
     let mut best = Duration::MAX;
     for _ in 0..TRIES {
         let mut connection = gateway.connect().await;
@@ -61,7 +73,7 @@ async fn leaves(path: &str, ask: &Value, phase: Phase) {
         let mut peer = upstream.accept().await;
         peer.request().await.expect("the request");
         phase.reach(&mut peer).await;
-        caller_sees(phase, &mut connection, path == "/v1/generate").await;
+        caller_sees(phase, &mut connection, when_whole).await;
         assert!(
             peer.stays(Duration::from_millis(10)).await,
             "{path} {phase:?}: it is waited for"
@@ -107,6 +119,84 @@ async fn in_every_phase_the_upstream_is_closed_at_once() {
     while let Some(done) = tasks.join_next().await {
         done.expect("the upstream is freed");
     }
+}
+
+#[tokio::test]
+async fn where_the_upstream_is_always_asked_for_a_stream_too() {
+    let change = |config: &mut Config| {
+        config.upstream_form = "stream".parse().expect("a form");
+    };
+    let mut tasks = JoinSet::new();
+    for phase in [Phase::Headers, Phase::FirstToken, Phase::MidStream] {
+        for temperature in [0, 1] {
+            for streamed in [false, true] {
+                // One who wants a body gets it when it is whole.
+                let ask = with(
+                    chat("x"),
+                    json!({ "temperature": temperature, "stream": streamed }),
+                );
+                tasks.spawn(async move {
+                    leaves_of(change, "/v1/chat/completions", &ask, phase, !streamed).await;
+                });
+            }
+        }
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.expect("the upstream is freed");
+    }
+}
+
+#[tokio::test]
+async fn the_log_says_499_and_how_far_the_request_had_come() {
+    let mut upstream = Upstream::start().await;
+    let url = upstream.url();
+    let process = Process::listen(["--backend", &url]).await;
+    let ask = Request::chat(&stream(chat("x")));
+
+    let mut reading = Connection::open(process.address).await;
+    let head = "POST /v1/embeddings HTTP/1.1\r\nhost: gateway\r\ncontent-length: 100\r\n\r\n{\"mod";
+    reading.say(head.as_bytes()).await;
+    let mut uploading = Connection::open(process.address).await;
+    let head = "POST /v1/files HTTP/1.1\r\nhost: gateway\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n";
+    uploading.say(head.as_bytes()).await;
+    let mut peer = upstream.accept().await;
+    drop(uploading);
+    peer.gone().await;
+    let mut waiting = Connection::open(process.address).await;
+    waiting.ask(&ask).await;
+    let mut peer = upstream.accept().await;
+    peer.request().await.expect("the request");
+    drop(waiting);
+    peer.gone().await;
+    let mut answering = Connection::open(process.address).await;
+    answering.ask(&ask).await;
+    let mut peer = upstream.accept().await;
+    peer.request().await.expect("the request");
+    peer.begin_stream().await;
+    peer.chunk("data: {}\n\n").await;
+    assert!(answering.head().await);
+    answering.frame().await.expect("an event");
+    drop(answering);
+    peer.gone().await;
+    drop(reading);
+
+    for (route, stage) in [
+        ("embeddings", "reading"),
+        ("other", "reading"),
+        ("chat", "waiting"),
+        ("chat", "answering"),
+    ] {
+        let words = format!("status=499 route=\"{route}\" stage=\"{stage}\"");
+        let log = process.logs(&words).await;
+        assert_eq!(log.matches(&words).count(), 1, "{log}");
+    }
+    let log = process.log();
+    assert_eq!(log.matches("status=499").count(), 4, "{log}");
+    assert!(!log.contains("backend failed"), "it did not: {log}");
+    let metrics = Request::new("GET", "/metrics").send(process.address).await;
+    let metrics = Metrics::new(metrics.text());
+    assert_eq!(metrics.sum("llm_front_callers_left_total", &[]), 4.0);
+    assert_eq!(metrics.sum("llm_front_requests_total", &[]), 0.0);
 }
 
 /// A listener whose queue is full: whoever connects waits.
