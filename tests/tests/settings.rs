@@ -2,6 +2,7 @@
 
 use llm_front::config::Settings;
 use std::process::Output;
+use tests::Request;
 use tests::binary::{Process, command, free_address, run};
 
 fn flag(name: &str) -> String {
@@ -63,6 +64,9 @@ async fn a_flag_wins_over_the_environment_which_wins_over_the_file_which_wins_ov
 
     let from_file = command(["--config", config]);
     let mut process = Process::start(from_file, file).await;
+    // It answers once it has said so.
+    let health = Request::new("GET", "/healthz").send(file).await;
+    assert_eq!(health.status, 200);
     assert!(
         process.stdout().contains(&file.to_string()),
         "the line to copy names it"
