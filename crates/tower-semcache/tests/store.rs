@@ -140,6 +140,24 @@ fn a_stored_request_keeps_no_larger_buffer_alive() {
     assert!(buffer.is_unique());
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_answer_begun_earlier_does_not_replace_one_that_was_asked_for_afresh() {
+    let cache = cache();
+    let key = lookup("one", "q");
+    let slow = cache.begin(key.clone());
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let fresh = cache.begin(key.clone());
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(fresh.store("fresh".into()), Ok(()));
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(slow.store("old".into()), Err(Refusal::Superseded));
+    assert_eq!(
+        cache.get(&key).map(|hit| hit.value().clone()).as_deref(),
+        Some("fresh")
+    );
+    assert_eq!(cache.stats().refused_superseded, 1);
+}
+
 #[test]
 fn purges_take_what_they_name_and_drop_what_began_before() {
     let cache = cache();

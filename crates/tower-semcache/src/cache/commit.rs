@@ -1,6 +1,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::generation::Generation;
 use super::insert::Insert;
 use super::store::Cache;
@@ -23,6 +25,7 @@ struct Pending<V> {
     cache: Cache<V>,
     lookup: Lookup,
     generation: Generation,
+    began: Instant,
     vector: Option<Unit>,
     ttl: Option<Duration>,
 }
@@ -35,6 +38,8 @@ pub enum Refusal {
     TooLarge,
     /// Begun before a purge.
     Purged,
+    /// Begun before the answer that is stored: whoever asked for a fresh one meanwhile keeps it.
+    Superseded,
     /// Cut off, failed, or left by the caller before its end.
     Unfinished,
     /// Ended, but not whole or not a success.
@@ -58,6 +63,7 @@ impl<V> Commit<V> {
             cache,
             lookup,
             generation,
+            began: Instant::now(),
             vector,
             ttl: None,
         };
@@ -123,6 +129,7 @@ impl<V> Commit<V> {
             cache,
             lookup,
             generation,
+            began,
             vector,
             ttl,
         } = pending;
@@ -130,6 +137,7 @@ impl<V> Commit<V> {
             lookup,
             value,
             generation,
+            began,
             vector: vector.as_ref(),
             ttl,
         })

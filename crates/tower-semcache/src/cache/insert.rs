@@ -21,6 +21,7 @@ pub(super) struct Insert<'a, V> {
     pub(super) lookup: Lookup,
     pub(super) value: V,
     pub(super) generation: Generation,
+    pub(super) began: Instant,
     pub(super) vector: Option<&'a Unit>,
     pub(super) ttl: Option<Duration>,
 }
@@ -63,6 +64,7 @@ impl<V> Cache<V> {
             lookup,
             value,
             generation,
+            began,
             vector,
             ttl,
         } = insert;
@@ -122,16 +124,26 @@ impl<V> Cache<V> {
             bytes,
             indexed,
         });
-        let removed = self.shard(&key).and_then(|shard| {
+        let removed = self.shard(&key).ok_or(Refusal::Purged).and_then(|shard| {
             let mut shard = shard.lock();
             // Correctness: a purge advances the generation and then takes this lock. Either the
             // advance is seen here, or the purge comes after this entry and takes it out.
             let current = self.inner.generations.of(&scope) == generation;
-            current.then(|| shard.insert(Arc::clone(&entry), now))
+            let newer = shard
+                .peek(&key)
+                .is_some_and(|stored| stored.is_live(now) && stored.stored > began);
+            match (current, newer) {
+                (true, false) => Ok(shard.insert(Arc::clone(&entry), now)),
+                (true, true) => Err(Refusal::Superseded),
+                (false, _) => Err(Refusal::Purged),
+            }
         });
-        let Some(removed) = removed else {
-            self.unlist(&entry);
-            return Err(Refusal::Purged);
+        let removed = match removed {
+            Ok(removed) => removed,
+            Err(reason) => {
+                self.unlist(&entry);
+                return Err(reason);
+            }
         };
         self.inner.counters.evicted.add(removed.evicted.len());
         self.inner.counters.expired.add(removed.expired.len());

@@ -28,6 +28,8 @@ pub struct Stats {
     pub refused_too_large: u64,
     /// Answers not stored: begun before a purge.
     pub refused_purged: u64,
+    /// Answers not stored: begun before the one that is stored.
+    pub refused_superseded: u64,
     /// Answers not stored: cut off, failed, or left by the caller before their end.
     pub refused_unfinished: u64,
     /// Answers not stored: ended, but not whole or not a success.
@@ -72,7 +74,7 @@ macro_rules! counters {
 counters! {
     hits_exact, hits_semantic, misses, not_cached, bypassed, stored,
     refused_too_large, refused_purged, refused_unfinished, refused_incomplete, refused_forbidden,
-    refused_busy,
+    refused_busy, refused_superseded,
     evicted, expired, purged,
     embeddings, embeddings_failed, embeddings_late, embeddings_invalid, guard_rejected,
 }
@@ -88,6 +90,7 @@ impl Counters {
         match reason {
             Refusal::TooLarge => &self.refused_too_large,
             Refusal::Purged => &self.refused_purged,
+            Refusal::Superseded => &self.refused_superseded,
             Refusal::Unfinished => &self.refused_unfinished,
             Refusal::Incomplete => &self.refused_incomplete,
             Refusal::Forbidden => &self.refused_forbidden,
