@@ -1,13 +1,13 @@
 //! Reads the request once: body, meaning, key. Everything further in works on what is found here.
 //!
 //! # Back-pressure
-//! Always ready. The body is read inside the future, within [`Bounds`].
+//! Always ready. The body is read inside the future, within bounds of size and silence.
 //!
 //! # Cancellation
 //! Dropping the future stops reading.
 //!
 //! # Errors
-//! [`Refusal`](crate::errors::Refusal): 400, 408, 413; else the inner service's.
+//! [`Refusal`]: 400, 408, 413; else the inner service's.
 //!
 //! # Panics
 //! None.

@@ -94,7 +94,7 @@ pub enum Backend {
     Stub,
     /// An OpenAI-compatible server.
     Url(http::Uri),
-    /// A URL with credentials in it: refused by [`check`](super::Config::check), in words that do not show it.
+    /// A URL with credentials in it: refused by [`Config::check`](crate::config::Config::check), in words that do not show it.
     WithCredentials,
 }
 
