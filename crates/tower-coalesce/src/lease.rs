@@ -10,6 +10,7 @@ pub struct Lease {
 pub(crate) trait Leave: Send + Sync {
     fn leave(&self);
     fn count_lagged(&self);
+    #[cfg(feature = "http")]
     fn is_last(&self) -> bool;
 }
 

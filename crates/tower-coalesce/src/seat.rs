@@ -115,6 +115,7 @@ where
         self.home.stats.counters().lagged.up();
     }
 
+    #[cfg(feature = "http")]
     fn is_last(&self) -> bool {
         self.flight.is_last()
     }

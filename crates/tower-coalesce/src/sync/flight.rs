@@ -93,6 +93,7 @@ impl<K, O> Flight<K, O> {
     ///
     /// Once so, it stays so until that caller leaves: a flight is out of the map before it is over, and callers board in
     /// the map.
+    #[cfg(any(feature = "http", tower_coalesce_loom))]
     pub(crate) fn is_last(&self) -> bool {
         let state = self.state.lock();
         state.over && state.leases == 1
