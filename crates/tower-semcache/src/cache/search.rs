@@ -3,7 +3,7 @@ use tokio::time::Instant;
 use super::entry::Hit;
 use super::index::Row;
 use super::store::Cache;
-use crate::guard::{Guard, Verdict};
+use crate::guard::Guard;
 use crate::lookup::Lookup;
 use crate::matching::Threshold;
 use crate::outcome::Detail;
@@ -51,7 +51,8 @@ impl<V> Cache<V> {
             let Some(cached) = entry.text.as_deref() else {
                 continue;
             };
-            if guard.accepts(asked, cached) == Verdict::Reject {
+            let verdict = guard.accepts_at(asked, cached, candidate.similarity);
+            if !verdict.is_accept() {
                 self.inner.counters.guard_rejected.add(1);
                 continue;
             }

@@ -6,6 +6,8 @@ mod literal;
 #[cfg(feature = "guards")]
 pub use literal::Literal;
 
+use crate::matching::Similarity;
+
 /// Says whether the answer to one text may serve another that is similar to it.
 ///
 /// Embeddings see that two texts are about the same thing; they hardly see that "5 km" became
@@ -19,6 +21,15 @@ pub use literal::Literal;
 pub trait Guard {
     /// Compares the text that is asked with one whose answer is stored.
     fn accepts(&self, asked: &str, cached: &str) -> Verdict;
+
+    /// Compares two texts whose vectors have this cosine: what the cache calls.
+    ///
+    /// A guard that weighs what it reads against the similarity overrides it; all others do not
+    /// care.
+    fn accepts_at(&self, asked: &str, cached: &str, similarity: Similarity) -> Verdict {
+        let _ = similarity;
+        self.accepts(asked, cached)
+    }
 }
 
 /// What a [`Guard`] says.
@@ -26,8 +37,8 @@ pub trait Guard {
 pub enum Verdict {
     /// The stored answer may be served.
     Accept,
-    /// It may not; the next best candidate is looked at.
-    Reject,
+    /// It may not, because of the named rule; the next best candidate is looked at.
+    Reject(&'static str),
 }
 
 /// The guard that trusts the embedder: accepts everything.
@@ -54,9 +65,36 @@ impl Guard for AcceptAll {
 // === impl Verdict ===
 
 impl Verdict {
-    /// [`Verdict::Accept`] when `fine`.
+    /// [`Verdict::Accept`] when `fine`, else a rejection by a rule called `guard`.
     #[must_use]
     pub const fn accept_if(fine: bool) -> Self {
-        if fine { Self::Accept } else { Self::Reject }
+        Self::accept_unless(!fine, "guard")
+    }
+
+    /// A rejection by `rule` when it is `broken`.
+    ///
+    /// The name is for metrics and explanations: a short word, the same in every call.
+    #[must_use]
+    pub const fn accept_unless(broken: bool, rule: &'static str) -> Self {
+        if broken {
+            Self::Reject(rule)
+        } else {
+            Self::Accept
+        }
+    }
+
+    /// Whether the stored answer may be served.
+    #[must_use]
+    pub const fn is_accept(self) -> bool {
+        matches!(self, Self::Accept)
+    }
+
+    /// The rule that rejected.
+    #[must_use]
+    pub const fn rule(self) -> Option<&'static str> {
+        match self {
+            Self::Accept => None,
+            Self::Reject(rule) => Some(rule),
+        }
     }
 }
