@@ -128,6 +128,7 @@
 //! Futures panic when polled after completion.
 #![forbid(unsafe_code)]
 
+pub mod bounded;
 mod cache;
 mod control;
 mod future;
