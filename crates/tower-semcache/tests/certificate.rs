@@ -141,7 +141,7 @@ fn check(steps: u64, runs: u64) {
     let mut worst: f64 = 0.0;
     for (name, stream) in STREAMS {
         let (bound, _) = shares(without_credit_rule(), stream, &PERFECT, steps, runs);
-        println!(
+        eprintln!(
             "{name:34} V > bound in {:6.3} % of {runs} runs",
             bound * 100.0
         );
@@ -153,7 +153,7 @@ fn check(steps: u64, runs: u64) {
     for (name, stream) in STREAMS {
         let settings = Settings::new(0.02, CONFIDENCE, 100.0);
         let (bound, promise) = shares(settings, stream, &PERFECT, steps, runs);
-        println!(
+        eprintln!(
             "{name:34} with the credit rule {:6.3} %, promise broken in {:6.3} %",
             bound * 100.0,
             promise * 100.0
