@@ -53,7 +53,7 @@ fn negated(text: &str) -> bool {
     })
 }
 
-fn quoted(text: &str) -> BTreeSet<&str> {
+pub(super) fn quoted(text: &str) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut rest = text;
     let mut before = None;

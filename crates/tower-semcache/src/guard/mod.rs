@@ -1,10 +1,42 @@
 //! The last word on a similar text, before its answer is served.
 
 #[cfg(feature = "guards")]
+mod amount;
+#[cfg(feature = "guards")]
+mod conversation;
+#[cfg(feature = "guards")]
+mod guards;
+#[cfg(feature = "guards")]
+mod lexicon;
+#[cfg(feature = "guards")]
 mod literal;
+#[cfg(feature = "guards")]
+mod pair;
+#[cfg(feature = "guards")]
+mod reading;
+#[cfg(feature = "guards")]
+mod route;
+#[cfg(feature = "guards")]
+mod rule;
+#[cfg(feature = "guards")]
+mod stem;
+#[cfg(feature = "guards")]
+mod table;
+#[cfg(feature = "guards")]
+mod typo;
+#[cfg(feature = "guards")]
+mod words;
 
 #[cfg(feature = "guards")]
+pub use conversation::{Conversations, Speaker, Turn, last_message, stands_alone};
+#[cfg(feature = "guards")]
+pub use guards::Guards;
+#[cfg(feature = "guards")]
 pub use literal::Literal;
+#[cfg(feature = "guards")]
+pub use route::{Reason, Route};
+#[cfg(feature = "guards")]
+pub use rule::Rule;
 
 use crate::matching::Similarity;
 

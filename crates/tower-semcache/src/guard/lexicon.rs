@@ -1,0 +1,334 @@
+//! What the tables know about words: one look-up gives all of it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::stem::stem;
+use super::table;
+use super::words::Words;
+
+/// The tables, joined.
+pub(super) struct Lexicon {
+    words: HashMap<String, Entry>,
+    /// Entries of words that stand in no table themselves, by stem.
+    stems: HashMap<String, Entry>,
+    /// Terms of several words, by their first; the longest first.
+    phrases: HashMap<String, Vec<(Vec<String>, Entry)>>,
+    /// Prefixes that turn a word round.
+    pub(super) prefixes: Vec<&'static str>,
+}
+
+/// What is known of a term.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entry {
+    /// What it does in a text: a set of [`Role`]s.
+    roles: u32,
+    /// Groups of terms that ask for the same.
+    pub(super) concepts: Vec<u16>,
+    /// Where it stands among alternatives: (set, alternative).
+    pub(super) sides: Vec<(u16, u16)>,
+    /// Classes of scope, a bit each.
+    pub(super) scope: u32,
+    /// What a question asks for, a bit each.
+    pub(super) focus: u32,
+    pub(super) unit: Option<Unit>,
+    pub(super) number: Option<Number>,
+}
+
+/// What a word does in a text: the sections of `words.txt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Function,
+    Light,
+    Chatter,
+    Negation,
+    Mine,
+    Yours,
+    Other,
+    Person,
+    Source,
+    Target,
+    Pivot,
+    Single,
+    Forenoon,
+    Afternoon,
+    Break,
+    Foreign,
+    Object,
+}
+
+/// A unit of measure: amounts of one dimension are compared after multiplication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) dimension: u16,
+    pub(super) factor: i64,
+}
+
+/// The value of a number word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Is(i64),
+    Times(i64),
+}
+
+const ROLES: [(&str, Role); 17] = [
+    ("function", Role::Function),
+    ("light", Role::Light),
+    ("chatter", Role::Chatter),
+    ("negation", Role::Negation),
+    ("self", Role::Mine),
+    ("you", Role::Yours),
+    ("other", Role::Other),
+    ("person", Role::Person),
+    ("source", Role::Source),
+    ("target", Role::Target),
+    ("pivot", Role::Pivot),
+    ("single", Role::Single),
+    ("forenoon", Role::Forenoon),
+    ("afternoon", Role::Afternoon),
+    ("break", Role::Break),
+    ("foreign", Role::Foreign),
+    ("object", Role::Object),
+];
+
+/// The dimension of times of the day. No table has it.
+pub(super) const CLOCK: u16 = u16::MAX;
+
+static ENGLISH: LazyLock<Lexicon> = LazyLock::new(Lexicon::english);
+
+// === impl Lexicon ===
+
+impl Lexicon {
+    /// The tables for English. Read at the first call, a few milliseconds.
+    pub(super) fn get() -> &'static Self {
+        &ENGLISH
+    }
+
+    pub(super) fn word(&self, word: &str) -> Option<&Entry> {
+        self.words.get(word).or_else(|| self.stems.get(stem(word)))
+    }
+
+    /// The longest term of several words that `words` begin with, and how many they are. Within it
+    /// one object may stand: "turn it off".
+    pub(super) fn phrase<'w>(
+        &self,
+        words: impl Iterator<Item = &'w str> + Clone,
+    ) -> Option<(usize, &Entry)> {
+        let mut rest = words;
+        let phrases = self.phrases.get(rest.next()?)?;
+        let held = |tail: &[String]| {
+            let mut ahead = rest.clone();
+            let plain = tail.iter().all(|word| ahead.next() == Some(word));
+            if plain {
+                return Some(tail.len() + 1);
+            }
+            let mut ahead = rest.clone();
+            let object = ahead.next().and_then(|word| self.words.get(word));
+            let split = object.is_some_and(|entry| entry.has(Role::Object));
+            (split && tail.iter().all(|word| ahead.next() == Some(word))).then_some(tail.len() + 2)
+        };
+        phrases
+            .iter()
+            .find_map(|(tail, entry)| Some((held(tail)?, entry)))
+    }
+
+    fn english() -> Self {
+        let mut lexicon = Self {
+            words: HashMap::new(),
+            stems: HashMap::new(),
+            phrases: HashMap::new(),
+            prefixes: table::lines(include_str!("data/prefixes.txt")).collect(),
+        };
+        lexicon.read_vocabulary();
+        lexicon.read_words();
+        lexicon.read_units();
+        lexicon.read_numbers();
+        let next = lexicon.read_synonyms();
+        lexicon.read_contrasts(next);
+        let scope = include_str!("data/scope.txt");
+        lexicon.read_classes(scope, |entry, bit| entry.scope |= bit);
+        let focus = include_str!("data/focus.txt");
+        lexicon.read_classes(focus, |entry, bit| entry.focus |= bit);
+        lexicon.index();
+        lexicon
+    }
+
+    fn read_vocabulary(&mut self) {
+        for line in table::lines(include_str!("data/vocabulary.txt")) {
+            for word in line.split(' ') {
+                self.words.entry(word.to_owned()).or_default();
+            }
+        }
+    }
+
+    fn read_words(&mut self) {
+        for (section, term) in table::sections(include_str!("data/words.txt")) {
+            if let Some((_, role)) = ROLES.iter().find(|(name, _)| *name == section) {
+                self.add(term, |entry| entry.roles |= role.bit());
+            }
+        }
+    }
+
+    fn read_units(&mut self) {
+        let mut dimensions: Vec<&str> = Vec::new();
+        for (at, line) in (0u16..).zip(table::lines(include_str!("data/units.txt"))) {
+            let mut parts = line.splitn(3, ' ');
+            let (Some(name), Some(factor), Some(terms)) =
+                (parts.next(), parts.next(), parts.next())
+            else {
+                continue;
+            };
+            let known = dimensions.iter().position(|known| *known == name);
+            let dimension = known.unwrap_or(dimensions.len());
+            if known.is_none() {
+                dimensions.push(name);
+            }
+            let unit = Unit {
+                dimension: dimension as u16,
+                factor: factor.parse().unwrap_or(1),
+            };
+            for term in table::items(terms) {
+                self.add(term, |entry| {
+                    entry.unit = entry.unit.or(Some(unit));
+                    // One concept a unit, from the top: the synonyms count from zero.
+                    entry.concepts.push(u16::MAX - at);
+                });
+            }
+        }
+    }
+
+    fn read_numbers(&mut self) {
+        for line in table::lines(include_str!("data/numbers.txt")) {
+            let Some((value, word)) = line.split_once(' ') else {
+                continue;
+            };
+            let number = match value.strip_prefix('x') {
+                Some(times) => times.parse().map(Number::Times),
+                None => value.parse().map(Number::Is),
+            };
+            if let Ok(number) = number {
+                self.add(word, |entry| entry.number = Some(number));
+            }
+        }
+    }
+
+    fn read_synonyms(&mut self) -> u16 {
+        let mut next = 0;
+        for line in table::lines(include_str!("data/synonyms.txt")) {
+            for term in table::items(line) {
+                self.add(term, |entry| entry.concepts.push(next));
+            }
+            next += 1;
+        }
+        next
+    }
+
+    fn read_contrasts(&mut self, mut concept: u16) {
+        for (set, line) in (0u16..).zip(table::lines(include_str!("data/contrasts.txt"))) {
+            for (side, terms) in (0u16..).zip(line.split('|')) {
+                for term in table::items(terms) {
+                    self.add(term, |entry| {
+                        entry.sides.push((set, side));
+                        entry.concepts.push(concept);
+                    });
+                }
+                concept += 1;
+            }
+        }
+    }
+
+    fn read_classes(&mut self, file: &'static str, mark: impl Fn(&mut Entry, u32)) {
+        for (bit, line) in (0u32..32).zip(table::lines(file)) {
+            let terms = line.split_once('=').map_or("", |(_, terms)| terms);
+            for term in table::items(terms) {
+                self.add(term, |entry| mark(entry, 1 << bit));
+            }
+        }
+    }
+
+    fn add(&mut self, term: &'static str, mark: impl FnOnce(&mut Entry)) {
+        let words = Words::new(term);
+        let mut words: Vec<String> = words.texts().map(str::to_owned).collect();
+        match words.len() {
+            0 => {}
+            1 => mark(self.words.entry(words.swap_remove(0)).or_default()),
+            _ => {
+                let first = words.remove(0);
+                let phrases = self.phrases.entry(first).or_default();
+                let at = phrases.iter().position(|(tail, _)| *tail == words);
+                let at = at.unwrap_or_else(|| {
+                    phrases.push((words, Entry::default()));
+                    phrases.len() - 1
+                });
+                if let Some((_, entry)) = phrases.get_mut(at) {
+                    mark(entry);
+                }
+            }
+        }
+    }
+
+    fn index(&mut self) {
+        for phrases in self.phrases.values_mut() {
+            phrases.sort_by_key(|(tail, _)| std::cmp::Reverse(tail.len()));
+            for (_, entry) in phrases {
+                // "how much" asks, it is no matter of its own.
+                if entry.focus != 0 {
+                    entry.roles |= Role::Light.bit();
+                }
+            }
+        }
+        for (word, entry) in &self.words {
+            let stem = stem(word);
+            let matter = !entry.has(Role::Function) && entry.number.is_none();
+            if stem.len() >= 4 && matter && !self.words.contains_key(stem) {
+                let merged = self.stems.entry(stem.to_owned()).or_default();
+                merged.merge(entry);
+            }
+        }
+        for (word, entry) in &self.words {
+            if !entry.has(Role::Function) && entry.number.is_none() && word.len() >= 4 {
+                self.stems.entry(word.clone()).or_default().merge(entry);
+            }
+        }
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    pub(super) fn has(&self, role: Role) -> bool {
+        self.roles & role.bit() != 0
+    }
+
+    /// Whether two terms ask for the same.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        self.concepts
+            .iter()
+            .any(|concept| other.concepts.contains(concept))
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.roles |= other.roles;
+        self.scope |= other.scope;
+        self.focus |= other.focus;
+        self.unit = self.unit.or(other.unit);
+        for concept in &other.concepts {
+            if !self.concepts.contains(concept) {
+                self.concepts.push(*concept);
+            }
+        }
+        for side in &other.sides {
+            if !self.sides.contains(side) {
+                self.sides.push(*side);
+            }
+        }
+    }
+}
+
+// === impl Role ===
+
+impl Role {
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}

@@ -1,0 +1,393 @@
+//! A text as the rules see it.
+
+use super::amount::{Amount, Written};
+use super::lexicon::{Entry, Lexicon, Number, Role};
+use super::stem::stem;
+use super::words::{Case, Word, Words};
+
+/// A text cut into tokens, with its amounts.
+#[derive(Debug)]
+pub(super) struct Reading<'t> {
+    pub(super) source: &'t str,
+    pub(super) words: Words,
+    pub(super) tokens: Vec<Token>,
+    pub(super) amounts: Vec<Amount>,
+    /// Whether the tables know the language of the text.
+    pub(super) covered: bool,
+}
+
+/// A word, a term of several words, or an amount.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    first: usize,
+    count: usize,
+    pub(super) entry: Option<&'static Entry>,
+    /// Which of the amounts it is.
+    pub(super) amount: Option<usize>,
+    /// Written like a name, or with digits in it.
+    pub(super) name: bool,
+    /// A clause begins here.
+    pub(super) parted: bool,
+}
+
+/// How far "in the morning" may stand from its hour.
+const NEAR: usize = 5;
+
+// === impl Reading ===
+
+impl<'t> Reading<'t> {
+    pub(super) fn new(source: &'t str) -> Self {
+        let words = Words::new(source);
+        let mut reading = Self {
+            source,
+            tokens: Vec::with_capacity(words.words.len()),
+            amounts: Vec::new(),
+            covered: false,
+            words,
+        };
+        let lexicon = Lexicon::get();
+        let names = reading.capitals_mean_names(lexicon);
+        let mut at = 0;
+        while at < reading.words.words.len() {
+            let taken = reading.amount(lexicon, at);
+            at += if taken > 0 {
+                taken
+            } else {
+                reading.term(lexicon, at, names)
+            };
+        }
+        reading.covered = reading.is_covered();
+        reading
+    }
+
+    pub(super) fn text(&self, token: &Token) -> &str {
+        self.words.span(token.first, token.count)
+    }
+
+    /// The tokens that carry what the text is about.
+    pub(super) fn matter(&self) -> impl Iterator<Item = (usize, &Token)> {
+        self.tokens
+            .iter()
+            .enumerate()
+            .filter(|(_, token)| token.is_matter())
+    }
+
+    fn word(&self, at: usize) -> Option<(&str, &Word)> {
+        let word = self.words.words.get(at)?;
+        Some((self.words.text(word), word))
+    }
+
+    /// Where function words have capitals, or every word has, capitals say nothing.
+    fn capitals_mean_names(&self, lexicon: &Lexicon) -> bool {
+        let mut lower = false;
+        for word in &self.words.words {
+            let text = self.words.text(word);
+            let entry = lexicon.word(text);
+            if word.case == Case::Lower && text.starts_with(char::is_alphabetic) {
+                lower = true;
+            }
+            let shouted = word.case != Case::Lower && !word.opens && text.len() > 1;
+            if shouted && entry.is_some_and(|entry| entry.has(Role::Function)) {
+                return false;
+            }
+        }
+        lower
+    }
+
+    /// Reads an amount at `at`; how many words it took.
+    fn amount(&mut self, lexicon: &'static Lexicon, at: usize) -> usize {
+        let index = self.tokens.len();
+        let Some((text, word)) = self.word(at) else {
+            return 0;
+        };
+        let parted = word.parted;
+        // "two factor authentication" counts nothing.
+        let rest = self.words.words.get(at..).unwrap_or_default();
+        let texts = rest.iter().map(|word| self.words.text(word));
+        if lexicon
+            .phrase(texts)
+            .is_some_and(|(_, entry)| entry.unit.is_none())
+        {
+            return 0;
+        }
+        let mut taken = 1;
+        let mut unit = None;
+        let mut amount;
+        if let Some(sign) = lexicon.word(text).and_then(|entry| entry.unit)
+            && let Some(written) = self
+                .word(at + 1)
+                .and_then(|(text, _)| Written::read(text, index))
+            && written.amount.unit.is_none()
+        {
+            // "$50", "GBP 50".
+            unit = Some(sign);
+            taken = 2;
+            amount = written.amount;
+            if !self.finish(lexicon, &mut amount, written.suffix) {
+                return 0;
+            }
+        } else if text.starts_with(|c: char| c.is_ascii_digit()) {
+            let Some(written) = Written::read(text, index) else {
+                return 0;
+            };
+            amount = written.amount;
+            if !self.finish(lexicon, &mut amount, written.suffix) {
+                return 0;
+            }
+        } else {
+            match lexicon.word(text).and_then(|entry| entry.number) {
+                Some(Number::Is(value)) => amount = Amount::whole(value, index),
+                Some(Number::Times(factor)) if text.len() > 2 => {
+                    amount = Amount::whole(factor, index);
+                }
+                _ => return 0,
+            }
+        }
+        while let Some((text, _)) = self.word(at + taken) {
+            match lexicon.word(text).and_then(|entry| entry.number) {
+                Some(Number::Times(factor)) => amount.times(factor),
+                Some(Number::Is(value)) if amount.plus(value) => {}
+                _ => break,
+            }
+            taken += 1;
+        }
+        if amount.unit.is_none() {
+            amount.unit = unit;
+        }
+        taken += self.bind(lexicon, &mut amount, at + taken);
+        self.tokens.push(Token {
+            first: at,
+            count: taken,
+            entry: None,
+            amount: Some(self.amounts.len()),
+            name: false,
+            parted,
+        });
+        self.amounts.push(amount);
+        taken
+    }
+
+    /// Applies the letters that stand right behind the digits; false where they make a name of them.
+    fn finish(&self, lexicon: &Lexicon, amount: &mut Amount, suffix: &str) -> bool {
+        if matches!(suffix, "" | "st" | "nd" | "rd" | "th" | "s") {
+            return true;
+        }
+        let Some(entry) = lexicon.word(suffix) else {
+            return false;
+        };
+        if let Some(Number::Times(factor)) = entry.number {
+            amount.times(factor);
+            return true;
+        }
+        if entry.has(Role::Forenoon) || entry.has(Role::Afternoon) {
+            return amount.at_hour(entry.has(Role::Afternoon));
+        }
+        amount.unit = entry.unit;
+        entry.unit.is_some()
+    }
+
+    /// The unit behind an amount, or its time of the day; how many words that took.
+    fn bind(&self, lexicon: &Lexicon, amount: &mut Amount, at: usize) -> usize {
+        let rest = self.words.words.get(at..).unwrap_or_default();
+        let next = rest
+            .first()
+            .map(|word| self.words.text(word))
+            .unwrap_or_default();
+        let entry = lexicon.word(next);
+        let half = |role| entry.is_some_and(|entry| entry.has(role));
+        if half(Role::Forenoon) || half(Role::Afternoon) {
+            return usize::from(amount.at_hour(half(Role::Afternoon)));
+        }
+        if amount.unit.is_some() {
+            return 0;
+        }
+        let texts = rest.iter().map(|word| self.words.text(word));
+        if let Some((count, entry)) = lexicon.phrase(texts.clone())
+            && let Some(unit) = entry.unit
+        {
+            amount.unit = Some(unit);
+            return count;
+        }
+        if let Some(unit) = entry.and_then(|entry| entry.unit) {
+            amount.unit = Some(unit);
+            return 1;
+        }
+        for text in texts.take(NEAR) {
+            let Some(entry) = lexicon.word(text) else {
+                continue;
+            };
+            if entry.number.is_some() {
+                break;
+            }
+            let (early, late) = (entry.has(Role::Forenoon), entry.has(Role::Afternoon));
+            if (early || late) && !entry.has(Role::Function) {
+                amount.at_hour(late);
+                break;
+            }
+        }
+        0
+    }
+
+    /// Reads a term at `at`; how many words it took.
+    fn term(&mut self, lexicon: &'static Lexicon, at: usize, names: bool) -> usize {
+        let rest = self.words.words.get(at..).unwrap_or_default();
+        let texts = rest.iter().map(|word| self.words.text(word));
+        let Some(word) = rest.first() else {
+            return 1;
+        };
+        let text = self.words.text(word);
+        let phrase = lexicon.phrase(texts.clone());
+        let (count, entry) = match phrase {
+            Some((count, entry)) => (count, Some(entry)),
+            None => (1, lexicon.word(text)),
+        };
+        let function = entry.is_some_and(|entry| entry.has(Role::Function));
+        let idle = function || entry.is_some_and(|entry| entry.has(Role::Light));
+        let cased = match word.case {
+            Case::Lower => false,
+            Case::Capital => names && !word.opens && !function,
+            Case::Upper => names && !idle,
+        };
+        let technical = text
+            .chars()
+            .any(|c| c.is_ascii_digit() || matches!(c, '@' | '_'))
+            || text
+                .get(1..)
+                .is_some_and(|rest| rest.contains(['.', '+', '#', ':', '/']));
+        let token = Token {
+            first: at,
+            count,
+            entry,
+            amount: None,
+            name: cased || technical,
+            parted: word.parted,
+        };
+        // "in a mile": one of that unit.
+        let single = at.checked_sub(1).and_then(|before| self.word(before));
+        let single = single.and_then(|(text, _)| lexicon.word(text));
+        let unit = entry.and_then(|entry| entry.unit);
+        if let Some(unit) = unit.filter(|_| single.is_some_and(|entry| entry.has(Role::Single))) {
+            self.amounts.push(Amount::single(unit, self.tokens.len()));
+        }
+        self.tokens.push(token);
+        count
+    }
+
+    fn is_covered(&self) -> bool {
+        if !self.source.chars().all(is_latin) {
+            return false;
+        }
+        let (mut english, mut foreign, mut all) = (0, 0, 0);
+        for token in self.tokens.iter().filter(|token| token.amount.is_none()) {
+            all += 1;
+            match token.entry {
+                Some(entry) if entry.has(Role::Foreign) => {
+                    foreign += usize::from(!entry.has(Role::Function));
+                }
+                Some(_) => english += 1,
+                None if !token.name && !self.text(token).is_ascii() => foreign += 1,
+                None => {}
+            }
+        }
+        english > 0 && english >= foreign && english * 4 >= all
+    }
+}
+
+/// Letters of the Latin script, and everything that is no letter.
+fn is_latin(c: char) -> bool {
+    !c.is_alphabetic()
+        || c < '\u{250}'
+        || ('\u{1e00}'..'\u{1f00}').contains(&c)
+        || matches!(c, 'ʼ' | 'Ω' | 'µ')
+}
+
+// === impl Token ===
+
+impl Token {
+    pub(super) fn has(&self, role: Role) -> bool {
+        self.entry.is_some_and(|entry| entry.has(role))
+    }
+
+    /// Whether a difference in it is one of substance.
+    pub(super) fn is_matter(&self) -> bool {
+        let idle = [Role::Function, Role::Light, Role::Chatter, Role::Negation];
+        let idle = idle.into_iter().any(|role| self.has(role));
+        self.amount.is_none() && (self.name || !idle)
+    }
+
+    /// Its words.
+    pub(super) const fn words(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.count
+    }
+
+    /// Whether it is several words of a table.
+    pub(super) const fn is_phrase(&self) -> bool {
+        self.count > 1
+    }
+}
+
+/// Whether two words have one stem.
+pub(super) fn same_stem(one: &str, two: &str) -> bool {
+    stem(one) == stem(two)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amounts(text: &str) -> usize {
+        Reading::new(text).amounts.len()
+    }
+
+    #[test]
+    fn every_kind_of_amount_is_read() {
+        for text in [
+            "£5",
+            "5 km",
+            "5km",
+            "five kilometres",
+            "15%",
+            "half past 7",
+            "7 pm",
+            "2-year",
+            "USD 50",
+        ] {
+            assert_eq!(amounts(text), 1, "{text}");
+        }
+        assert_eq!(amounts("two hundred and twenty five"), 2);
+        assert_eq!(amounts("two factor authentication"), 0);
+    }
+
+    #[test]
+    fn capitals_are_names_only_where_they_are_rare() {
+        let names = |text: &str| {
+            let reading = Reading::new(text);
+            reading.tokens.iter().filter(|token| token.name).count()
+        };
+        assert_eq!(names("Fly with Norwind to Bergen"), 2);
+        assert_eq!(names("DO YOU SELL GIFT CARDS"), 0);
+        assert_eq!(names("Do You Sell Gift Cards"), 0);
+        assert_eq!(names("my P60 form"), 1);
+    }
+
+    #[test]
+    fn texts_in_other_languages_are_not_covered() {
+        for text in [
+            "Wie kündige ich mein Abo?",
+            "¿Cómo cancelo mi pedido?",
+            "comment puis-je annuler ma commande",
+            "如何取消订单",
+            "как отменить заказ",
+            "",
+        ] {
+            assert!(!Reading::new(text).covered, "{text}");
+        }
+        for text in [
+            "How do I cancel?",
+            "what does 'wie geht es dir' mean in English",
+            "café opening hours",
+        ] {
+            assert!(Reading::new(text).covered, "{text}");
+        }
+    }
+}

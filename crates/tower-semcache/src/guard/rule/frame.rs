@@ -1,0 +1,8 @@
+use crate::guard::pair::Pair;
+
+/// Each text has something of substance that the other lacks, and one of them little else: a word was
+/// replaced.
+pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
+    let (one, two) = (pair.one.unmatched().count(), pair.two.unmatched().count());
+    one > 0 && two > 0 || one + two > 1
+}

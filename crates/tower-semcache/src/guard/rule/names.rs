@@ -1,0 +1,8 @@
+use crate::guard::pair::Pair;
+
+pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
+    pair.sides().into_iter().any(|(side, _)| {
+        let mut unmatched = side.unmatched();
+        unmatched.any(|(_, token)| token.name)
+    })
+}

@@ -1,0 +1,277 @@
+//! A text as a row of words: lower case, short forms written out, punctuation gone.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::table;
+
+/// A text cut into words.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// The words, one after the other, as they are compared.
+    buffer: String,
+    pub(super) words: Vec<Word>,
+}
+
+/// One word, number or sign.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    range: Range<usize>,
+    pub(super) case: Case,
+    /// The first word of a sentence: a capital says nothing there.
+    pub(super) opens: bool,
+    /// A comma or another sign stands before it.
+    pub(super) parted: bool,
+}
+
+/// How a word was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    /// No capital.
+    Lower,
+    /// A capital first.
+    Capital,
+    /// Several capitals, or one within.
+    Upper,
+}
+
+/// Short forms and what they stand for.
+struct Contractions {
+    whole: HashMap<&'static str, &'static str>,
+    endings: Vec<(&'static str, &'static str)>,
+}
+
+static CONTRACTIONS: LazyLock<Contractions> = LazyLock::new(Contractions::load);
+
+/// Signs that are words of their own.
+const SIGNS: &str = "$£€¥₹₩%°+*/^=<>&|~";
+
+// === impl Words ===
+
+impl Words {
+    pub(super) fn new(text: &str) -> Self {
+        let mut words = Self {
+            buffer: String::with_capacity(text.len() + 16),
+            words: Vec::with_capacity(text.len() / 4 + 4),
+        };
+        words.read(text);
+        words
+    }
+
+    pub(super) fn text(&self, word: &Word) -> &str {
+        self.buffer.get(word.range.clone()).unwrap_or_default()
+    }
+
+    /// The words from `first` on, `count` of them, with blanks between.
+    pub(super) fn span(&self, first: usize, count: usize) -> &str {
+        let start = self.words.get(first).map(|word| word.range.start);
+        let last = self.words.get((first + count).saturating_sub(1));
+        start
+            .zip(last.map(|word| word.range.end))
+            .and_then(|(start, end)| self.buffer.get(start..end))
+            .unwrap_or_default()
+    }
+
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|word| self.text(word))
+    }
+
+    fn read(&mut self, text: &str) {
+        let mut chars = text.char_indices().peekable();
+        let (mut opens, mut parted) = (true, false);
+        while let Some((start, c)) = chars.next() {
+            if c.is_alphanumeric() {
+                let mut end = start + c.len_utf8();
+                while let Some(&(at, c)) = chars.peek() {
+                    let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
+                    let within = text.get(start..at).unwrap_or_default();
+                    if !(is_inner(c) || joins(c, within, rest)) {
+                        break;
+                    }
+                    end = at + c.len_utf8();
+                    chars.next();
+                }
+                let word = text.get(start..end).unwrap_or_default();
+                self.push(word, opens, parted);
+                (opens, parted) = (false, false);
+            } else if SIGNS.contains(c) {
+                self.sign(c, parted);
+                (opens, parted) = (false, false);
+            } else if c == '-' && self.is_minus(text.get(start + 1..).unwrap_or_default()) {
+                self.sign(c, parted);
+            } else if !c.is_whitespace() && !matches!(c, '-' | '‐' | '‑' | '_') {
+                parted = true;
+                opens |= matches!(c, '.' | '!' | '?' | ':' | '\u{2026}');
+            } else if c == '\n' {
+                (opens, parted) = (true, true);
+            }
+        }
+    }
+
+    /// A minus stands between numbers, with a blank after it.
+    fn is_minus(&self, rest: &str) -> bool {
+        let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        let before = self
+            .words
+            .last()
+            .is_some_and(|word| number(self.text(word)));
+        before && rest.starts_with(' ') && number(rest.trim_start())
+    }
+
+    fn sign(&mut self, sign: char, parted: bool) {
+        let start = self.buffer.len();
+        self.buffer.push(sign);
+        self.add(start, Case::Lower, false, parted);
+    }
+
+    fn push(&mut self, word: &str, opens: bool, parted: bool) {
+        let case = Case::of(word);
+        let start = self.buffer.len();
+        for c in word.chars() {
+            if matches!(c, '’' | '‘' | 'ʼ') {
+                self.buffer.push('\'');
+            } else {
+                self.buffer.extend(c.to_lowercase());
+            }
+        }
+        let lower = self.buffer.get(start..).unwrap_or_default();
+        if let Some(long) = CONTRACTIONS.whole.get(lower) {
+            self.buffer.truncate(start);
+            return self.expand(long, case, opens, parted);
+        }
+        if let Some(at) = lower.find('\'') {
+            let (stem, ending) = (&lower.get(..at), &lower.get(at..));
+            if let (Some(stem), Some("'s" | "'")) = (stem, ending) {
+                let length = stem.len();
+                self.buffer.truncate(start + length);
+                return self.add(start, case, opens, parted);
+            }
+            let known = CONTRACTIONS.endings.iter();
+            for (short, long) in known {
+                if let Some(stem) = lower.strip_suffix(short) {
+                    let length = stem.len();
+                    self.buffer.truncate(start + length);
+                    self.add(start, case, opens, parted);
+                    return self.expand(long, Case::Lower, false, false);
+                }
+            }
+        }
+        self.add(start, case, opens, parted);
+    }
+
+    fn expand(&mut self, long: &str, case: Case, opens: bool, parted: bool) {
+        for (at, word) in long.split(' ').enumerate() {
+            let start = self.buffer.len();
+            self.buffer.push_str(word);
+            self.add(start, case, opens && at == 0, parted && at == 0);
+        }
+    }
+
+    fn add(&mut self, start: usize, case: Case, opens: bool, parted: bool) {
+        let range = start..self.buffer.len();
+        if !range.is_empty() {
+            // What several words say is read as one piece of the buffer.
+            self.buffer.push(' ');
+            self.words.push(Word {
+                range,
+                case,
+                opens,
+                parted,
+            });
+        }
+    }
+}
+
+fn is_inner(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\'' | '’' | '‘' | 'ʼ') || is_mark(c)
+}
+
+/// A combining mark belongs to the letter before it.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{200d}' | '\u{fe0f}')
+}
+
+/// Whether a sign goes on with the word: `3.5`, `1,000`, `9:15`, `node.js`, `a@b.c`, `C++`, `5/6`.
+fn joins(c: char, word: &str, rest: &str) -> bool {
+    let digit = |c: char| c.is_ascii_digit();
+    let numeric = word.ends_with(digit) && rest.starts_with(digit);
+    match c {
+        '.' | '@' | '_' => rest.starts_with(char::is_alphanumeric),
+        ',' | ':' | '/' => numeric && word.starts_with(digit),
+        '+' => word.len() <= 2 && (rest.starts_with('+') || word.ends_with('+')),
+        '#' => word.len() == 1,
+        _ => false,
+    }
+}
+
+// === impl Case ===
+
+impl Case {
+    fn of(word: &str) -> Self {
+        let mut chars = word.chars();
+        let first = chars.next().is_some_and(char::is_uppercase);
+        let more = chars.any(char::is_uppercase);
+        match (first, more) {
+            (_, true) => Self::Upper,
+            (true, false) => Self::Capital,
+            (false, false) => Self::Lower,
+        }
+    }
+}
+
+// === impl Contractions ===
+
+impl Contractions {
+    fn load() -> Self {
+        let mut all = Self {
+            whole: HashMap::new(),
+            endings: Vec::new(),
+        };
+        for (section, line) in table::sections(include_str!("data/stems.txt")) {
+            match (section, line.split_once(' ')) {
+                ("irregular", Some((short, long))) => {
+                    all.whole.insert(short, long);
+                }
+                ("contractions", Some(ending)) => all.endings.push(ending),
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> String {
+        Words::new(text).texts().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn short_forms_are_written_out_and_punctuation_goes() {
+        assert_eq!(words("What’s up, don't stop!"), "what is up do not stop");
+        assert_eq!(words("I can't; they'll"), "i can not they will");
+        assert_eq!(words("part-time, e-mail"), "part time e mail");
+    }
+
+    #[test]
+    fn numbers_signs_and_technical_names_stay_whole() {
+        assert_eq!(words("£1,000 at 9:15 (v3.11)"), "£ 1,000 at 9:15 v3.11");
+        assert_eq!(
+            words("C++ and C# on node.js, a@b.org"),
+            "c++ and c# on node.js a@b.org"
+        );
+        assert_eq!(words("10 - 2 or 10-2 or 5/6"), "10 - 2 or 10 2 or 5/6");
+        assert_eq!(words("50% of 3"), "50 % of 3");
+    }
+
+    #[test]
+    fn a_possessive_is_cut() {
+        assert_eq!(
+            words("Ann's book, the dogs' bowl"),
+            "ann book the dogs bowl"
+        );
+    }
+}
