@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ci;
+mod report;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,9 @@ enum Verb {
     /// Discrete-event simulation: `cargo xtask sim --help` lists what it answers
     #[command(disable_help_flag = true)]
     Sim(Rest),
+    /// The exact experiments again, and one report of all results: `cargo xtask report --help`
+    #[command(disable_help_flag = true)]
+    Report(Rest),
 }
 
 #[derive(Debug, clap::Args)]
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Verb::Ci(args) => ci::run(&args),
         Verb::Bench(args) => BENCH.run(&args.rest),
         Verb::Sim(args) => SIM.run(&args.rest),
+        Verb::Report(args) => report::run(&args.rest),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
