@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::pair::Pair;
-use super::reading::Reading;
+use super::lexicon::Role;
+use super::pair::{Pair, Side};
+use super::reading::{Reading, Token};
 use super::rule::Rule;
 use super::words::Words;
 use super::{Guard, Guards, Verdict, table};
@@ -33,10 +34,12 @@ pub struct Turn<'t> {
 /// * Equal histories: accepted.
 /// * A last message that stands by itself, in both conversations, does not care about the history:
 ///   it refers to nothing said before, does not speak of the one who asks, and says enough.
-/// * A last message that leans on the history needs the same history: the same amounts and names
-///   in the order of their first mention, no contrast between them, and hardly any word of
-///   substance that only one of them has. An assent ("yes please", "the second one") needs an equal
-///   history.
+/// * A last message that leans on the history needs a history that says the same: one of the two
+///   may digress, in sentences of their own that bring no name, number, negation or opposite. Facts
+///   of one kind (two dates, two orders) must keep their order. What is no question ("yes please",
+///   "the second one", "cancel it") needs an equal history.
+///
+/// A digression that changes the answer ("it was in the sale") is not seen as such.
 #[derive(Clone, Debug, Default)]
 pub struct Conversations {
     guards: Guards,
@@ -47,13 +50,11 @@ struct Leaning {
     sections: HashMap<&'static str, HashSet<&'static str>>,
     continues: Vec<Vec<&'static str>>,
     requests: Vec<Vec<&'static str>>,
+    existential: Vec<Vec<&'static str>>,
 }
 
 /// Words of substance in a message that stands by itself: with someone or something named, without.
 const ENOUGH: [usize; 2] = [2, 4];
-
-/// The share of its words of substance that a history must have in common with the other.
-const SHARED: f64 = 0.8;
 
 /// Separates turns in a text that holds a conversation.
 const TURN: char = '\u{1e}';
@@ -85,7 +86,7 @@ impl Conversations {
         if stands_alone(last.text) && stands_alone(other.text) {
             return Verdict::Accept;
         }
-        let agree = !is_assent(last.text) && !is_assent(other.text) && agree(before, earlier);
+        let agree = asks(last.text) && asks(other.text) && agree(before, earlier);
         Verdict::accept_unless(!agree, "history")
     }
 
@@ -137,43 +138,65 @@ pub fn last_message(text: &str) -> &str {
 #[must_use]
 pub fn stands_alone(message: &str) -> bool {
     let leaning = &*LEANING;
-    let words = Words::new(message);
-    let words: Vec<&str> = words.texts().collect();
+    let reading = Reading::new(message);
+    let words: Vec<&str> = reading.words.texts().collect();
     let has = |section: &str| words.iter().any(|word| leaning.has(section, word));
     let opens = |patterns: &[Vec<&str>]| patterns.iter().any(|pattern| words.starts_with(pattern));
-    if has("refers")
-        || has("asker")
-        || opens(&leaning.continues)
-        || opens(&leaning.requests)
-        || bare_definite(&words)
-    {
+    let continues = opens(&leaning.continues) || opens(&leaning.requests);
+    if continues || has("asker") || refers(&words) || bare_definite(&reading) {
         return false;
     }
-    let reading = Reading::new(message);
-    let matter = reading.matter().count() + reading.amounts.len();
+    let matter = reading.matter().map(|(_, token)| token.words().len());
+    let matter = matter.sum::<usize>() + reading.amounts.len();
     let named = has("asked") || reading.matter().any(|(_, token)| token.name);
     let [named_enough, enough] = ENOUGH;
     reading.covered && matter >= if named { named_enough } else { enough }
 }
 
+/// Whether a word stands for something said before: "it", and "there" unless as in "is there".
+fn refers(words: &[&str]) -> bool {
+    let mut rest = words;
+    while let Some((word, after)) = rest.split_first() {
+        let mut idle = LEANING.existential.iter();
+        match idle.find(|pattern| rest.starts_with(pattern)) {
+            Some(pattern) => rest = rest.get(pattern.len()..).unwrap_or_default(),
+            None if LEANING.has("refers", word) => return true,
+            None => rest = after,
+        }
+    }
+    false
+}
+
 /// "the cost" without saying of what: it was said before.
-fn bare_definite(words: &[&str]) -> bool {
-    let leaning = &*LEANING;
-    let mut articles = words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| leaning.has("article", word));
+fn bare_definite(reading: &Reading<'_>) -> bool {
+    let tokens = reading.tokens.iter().enumerate();
+    let mut articles = tokens.filter(|(_, token)| LEANING.has("article", reading.text(token)));
     articles.any(|(at, _)| {
-        let mut rest = words.iter().skip(at + 1);
-        !rest.any(|word| leaning.has("complement", word))
+        let mut rest = reading.tokens.iter().skip(at + 1);
+        let named = reading.tokens.get(at + 1).is_some_and(|token| token.name);
+        !named && !rest.any(|token| LEANING.has("complement", reading.text(token)))
     })
 }
 
-/// A message that says nothing by itself.
-fn is_assent(message: &str) -> bool {
+/// Whether a message is a question of its own: not an assent, a choice or an instruction, which mean
+/// what was offered before.
+fn asks(message: &str) -> bool {
     let reading = Reading::new(message);
-    let leaning = |token| LEANING.has("refers", reading.text(token));
-    reading.matter().all(|(_, token)| leaning(token))
+    let words: Vec<&str> = reading.words.texts().collect();
+    let mut rest = words.as_slice();
+    while let Some(pattern) = LEANING
+        .continues
+        .iter()
+        .find(|pattern| rest.starts_with(pattern))
+    {
+        rest = rest.get(pattern.len()..).unwrap_or_default();
+    }
+    let question = rest.first().is_some_and(|word| LEANING.has("asks", word));
+    question
+        && !LEANING
+            .requests
+            .iter()
+            .any(|pattern| rest.starts_with(pattern))
 }
 
 fn same_history(one: &[Turn<'_>], two: &[Turn<'_>]) -> bool {
@@ -187,27 +210,69 @@ fn same_history(one: &[Turn<'_>], two: &[Turn<'_>]) -> bool {
         })
 }
 
-/// Whether two histories say the same, whoever of the two speakers says it.
+/// Whether one history says all that the other says, and then only digresses.
 fn agree(one: &[Turn<'_>], two: &[Turn<'_>]) -> bool {
     let (one, two) = (whole(one), whole(two));
     let (one, two) = (one.as_str().min(&two), one.as_str().max(&two));
     let (one, two) = (Reading::new(one), Reading::new(two));
     let pair = Pair::new(&one, &two);
-    let rules = [
-        Rule::LANGUAGE,
-        Rule::AMOUNTS,
-        Rule::CONTRASTS,
-        Rule::NAMES,
-        Rule::WHOSE,
-    ];
+    let rules = [Rule::LANGUAGE, Rule::NEGATION, Rule::CONTRASTS, Rule::WHOSE];
     if rules.iter().any(|rule| rule.is_broken(&pair)) || !in_order(&pair) {
         return false;
     }
-    pair.sides().into_iter().all(|(side, _)| {
-        let all = side.reading.matter().count();
-        let shared = all - side.unmatched().count();
-        shared as f64 >= SHARED * all as f64
+    let [ours, theirs] = pair.sides();
+    same_amounts(ours, theirs)
+        && match (news(ours.0).is_empty(), news(theirs.0).is_empty()) {
+            (true, true) => true,
+            (true, false) => digresses(theirs.0),
+            (false, true) => digresses(ours.0),
+            (false, false) => false,
+        }
+}
+
+/// Each amount of one history is in the other, however often.
+fn same_amounts(one: (&Side<'_, '_>, &Side<'_, '_>), two: (&Side<'_, '_>, &Side<'_, '_>)) -> bool {
+    [one, two].into_iter().all(|(side, other)| {
+        let mut amounts = side.reading.amounts.iter().filter(|amount| !amount.soft);
+        amounts.all(|amount| {
+            other
+                .reading
+                .amounts
+                .iter()
+                .any(|other| amount.equals(other))
+        })
     })
+}
+
+/// Tokens of substance of which the other history says nothing at all, not even once.
+fn news(side: &Side<'_, '_>) -> Vec<usize> {
+    let reading = side.reading;
+    let known = |token: &Token| {
+        let mut matched = side.tokens().filter(|(at, _)| side.partner(*at).is_some());
+        matched.any(|(_, other)| reading.text(other) == reading.text(token))
+    };
+    let unmatched = side.unmatched().filter(|(_, token)| !known(token));
+    unmatched.map(|(at, _)| at).collect()
+}
+
+/// Whether all that is new stands in sentences of its own, names nothing, and is less than half.
+fn digresses(side: &Side<'_, '_>) -> bool {
+    let reading = side.reading;
+    let news = news(side);
+    let named = news
+        .iter()
+        .any(|at| reading.tokens.get(*at).is_some_and(|token| token.name));
+    let mut sentence = (false, false);
+    let mut apart = true;
+    for (at, token) in side.tokens() {
+        if reading.opens(token) {
+            sentence = (false, false);
+        }
+        let fact = side.partner(at).is_some() && (token.is_matter() || token.amount.is_some());
+        sentence = (sentence.0 || fact, sentence.1 || news.contains(&at));
+        apart &= sentence != (true, true);
+    }
+    apart && !named && news.len() * 2 <= reading.matter().count()
 }
 
 /// Everything that the user said, as one text: what the model said follows from it.
@@ -217,19 +282,33 @@ fn whole(turns: &[Turn<'_>]) -> String {
     said.join("\n")
 }
 
-/// Amounts and names have one order: where two orders are spoken of, the first is the caller's.
+/// Facts of one kind keep their order: where two orders are spoken of, the first is the caller's.
 fn in_order(pair: &Pair<'_, '_>) -> bool {
-    let mut last = 0;
-    let facts = pair
-        .one
-        .tokens()
-        .filter(|(_, token)| token.amount.is_some() || token.name);
-    let mut partners = facts.filter_map(|(at, _)| pair.one.partner(at));
-    partners.all(|partner| {
-        let ordered = partner >= last;
-        last = partner;
-        ordered
-    })
+    let mut last: HashMap<Kind, usize> = HashMap::new();
+    let mut facts = pair.one.tokens().filter_map(|(at, token)| {
+        Some((Kind::of(pair.one.reading, token)?, pair.one.partner(at)?))
+    });
+    facts.all(|(kind, partner)| last.insert(kind, partner).is_none_or(|last| last < partner))
+}
+
+/// What may be taken for one another.
+#[derive(PartialEq, Eq, Hash)]
+enum Kind {
+    Amount(Option<u16>),
+    OneOf(u16),
+    Name,
+}
+
+impl Kind {
+    fn of(reading: &Reading<'_>, token: &Token) -> Option<Self> {
+        if let Some(amount) = token.amount.and_then(|at| reading.amounts.get(at)) {
+            return Some(Self::Amount(amount.unit.map(|unit| unit.dimension)));
+        }
+        let set = token.entry.and_then(|entry| entry.sides.first());
+        let set = set.filter(|_| !token.has(Role::Function));
+        set.map(|(set, _)| Self::OneOf(*set))
+            .or(token.name.then_some(Self::Name))
+    }
 }
 
 fn split(text: &str) -> Vec<Turn<'_>> {
@@ -256,12 +335,14 @@ impl Leaning {
             sections: HashMap::new(),
             continues: Vec::new(),
             requests: Vec::new(),
+            existential: Vec::new(),
         };
         for (section, term) in table::sections(include_str!("data/history.txt")) {
             let words = || term.split(' ').collect();
             match section {
                 "continues" => leaning.continues.push(words()),
                 "request" => leaning.requests.push(words()),
+                "existential" => leaning.existential.push(words()),
                 _ => {
                     leaning.sections.entry(section).or_default().insert(term);
                 }

@@ -64,6 +64,11 @@ impl<'t> Reading<'t> {
         self.words.span(token.first, token.count)
     }
 
+    /// Whether a sentence begins with the token.
+    pub(super) fn opens(&self, token: &Token) -> bool {
+        self.word(token.first).is_some_and(|(_, word)| word.opens)
+    }
+
     /// The tokens that carry what the text is about.
     pub(super) fn matter(&self) -> impl Iterator<Item = (usize, &Token)> {
         self.tokens
@@ -245,7 +250,7 @@ impl<'t> Reading<'t> {
         let idle = function || entry.is_some_and(|entry| entry.has(Role::Light));
         let cased = match word.case {
             Case::Lower => false,
-            Case::Capital => names && !word.opens && !function,
+            Case::Capital => names && !word.opens && !function && !(count > 1 && idle),
             Case::Upper => names && !idle,
         };
         let technical = text
