@@ -31,10 +31,11 @@ const STEPS: [Step; 8] = [
 ];
 
 /// Crates that others use, with each of their features.
-const FEATURES: [(&str, &[&str]); 6] = [
+const FEATURES: [(&str, &[&str]); 7] = [
     ("tower-coalesce", &["http", "tracing"]),
     ("tower-batch-llm", &[]),
     ("tower-semcache", &["http", "hashed", "guards"]),
+    ("llm-embed", &["minilm"]),
     ("llm-backend", &["client", "rustls", "stub"]),
     ("llm-front", &["rustls"]),
     ("llm-sim", &["cli", "gzip"]),

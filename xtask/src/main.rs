@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ci;
+mod model;
 mod report;
 mod run;
 
@@ -30,6 +31,9 @@ enum Verb {
     /// The exact experiments again, and one report of all results: `cargo xtask report --help`
     #[command(disable_help_flag = true)]
     Report(Rest),
+    /// The embedder's model: fetch it, by the name of its package
+    #[command(subcommand)]
+    Model(model::Verb),
 }
 
 #[derive(Debug, clap::Args)]
@@ -56,6 +60,7 @@ fn main() -> ExitCode {
         Verb::Bench(args) => BENCH.run(&args.rest),
         Verb::Sim(args) => SIM.run(&args.rest),
         Verb::Report(args) => report::run(&args.rest),
+        Verb::Model(verb) => model::run(&verb),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

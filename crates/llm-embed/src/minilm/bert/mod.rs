@@ -1,0 +1,16 @@
+//! A BERT encoder: token numbers in, one vector a token out.
+//!
+//! The architecture is that of "BERT: Pre-training of Deep Bidirectional Transformers for Language
+//! Understanding" (Devlin et al. 2019), in the layout of its weights on Hugging Face. A batch is
+//! the tokens of all its texts one after the other: nothing is padded and nothing masked, and the
+//! dense layers see one matrix with a row a token.
+
+mod attention;
+mod config;
+mod encoder;
+mod layer;
+mod linear;
+mod norm;
+mod weights;
+
+pub(super) use self::{config::Config, encoder::Encoder};
