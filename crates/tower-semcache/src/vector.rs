@@ -1,3 +1,5 @@
+use fearless_simd::{Level, dispatch};
+
 /// What an embedder says about a text: coordinates, of any length above zero and any norm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector(Vec<f32>);
@@ -50,7 +52,15 @@ impl Unit {
 }
 
 /// The inner product of two slices of one length.
+///
+/// A plain loop, compiled for several instruction sets, of which the machine's best is taken at run
+/// time. The order of the sums is fixed and nothing is fused: the result has the same bits on all.
 pub(crate) fn dot(one: &[f32], two: &[f32]) -> f64 {
+    dispatch!(Level::new(), _simd => sum_of_products(one, two))
+}
+
+#[inline(always)]
+fn sum_of_products(one: &[f32], two: &[f32]) -> f64 {
     let (one, one_rest) = one.as_chunks::<LANES>();
     let (two, two_rest) = two.as_chunks::<LANES>();
     let mut sums = [0.0f32; LANES];

@@ -7,7 +7,7 @@ use super::generation::Generation;
 use super::insert::Insert;
 use super::store::Cache;
 use crate::lookup::Lookup;
-use crate::vector::Unit;
+use crate::vector::{Unit, Vector};
 use crate::weigh::Weigh;
 
 /// The right to store the answer to one request, once.
@@ -86,6 +86,20 @@ impl<V> Commit<V> {
     pub fn max_ttl(mut self, ttl: Duration) -> Self {
         if let Some(pending) = &mut self.pending {
             pending.ttl = Some(pending.ttl.map_or(ttl, |old| old.min(ttl)));
+        }
+        self
+    }
+
+    /// The vector of the request's text, so that similar requests find the answer.
+    ///
+    /// One without a direction (empty, zero, not finite) is counted, and no request finds it.
+    #[must_use]
+    pub fn vector(mut self, vector: Vector) -> Self {
+        if let Some(pending) = &mut self.pending {
+            pending.vector = Unit::new(vector);
+            if pending.vector.is_none() {
+                pending.cache.counters().embeddings_invalid.add(1);
+            }
         }
         self
     }

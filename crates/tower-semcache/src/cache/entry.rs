@@ -5,14 +5,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::Instant;
 
+use super::index::Slot;
 use crate::outcome::{Detail, Outcome};
 use crate::scope::{Digest, Scope};
 
-/// One stored answer. Immutable: whoever holds it needs no lock.
-pub(crate) struct Entry<V> {
-    pub(crate) key: Digest,
+/// Names one stored answer, in one store, for ever: an answer stored later in its place has another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EntryId {
     /// Unique in the life of a store; also the order of arrival.
     pub(crate) sequence: u64,
+    pub(crate) key: Digest,
+}
+
+/// One stored answer. Immutable: whoever holds it needs no lock.
+pub(crate) struct Entry<V> {
+    pub(crate) id: EntryId,
     pub(crate) scope: Scope,
     pub(crate) canonical: Bytes,
     pub(crate) text: Option<Arc<str>>,
@@ -21,8 +28,8 @@ pub(crate) struct Entry<V> {
     pub(crate) expires: Instant,
     /// All that this entry costs the store, its vector included.
     pub(crate) bytes: usize,
-    /// Whether a vector stands for it in the index.
-    pub(crate) indexed: bool,
+    /// Its row in the index, when it has a vector there.
+    pub(crate) slot: Option<Arc<Slot>>,
 }
 
 /// A stored answer, found. Cheap to clone; holding it keeps only the answer alive.
@@ -30,6 +37,14 @@ pub struct Hit<V> {
     entry: Arc<Entry<V>>,
     detail: Detail,
     age: Duration,
+}
+
+// === impl EntryId ===
+
+impl fmt::Debug for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EntryId").field(&self.sequence).finish()
+    }
 }
 
 // === impl Entry ===

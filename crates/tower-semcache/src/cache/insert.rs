@@ -7,9 +7,9 @@ use tokio::time::Instant;
 
 use super::builder::FOREVER;
 use super::commit::Refusal;
-use super::entry::Entry;
+use super::entry::{Entry, EntryId};
 use super::generation::Generation;
-use super::index::{Index, Row};
+use super::index::Index;
 use super::shard::Shard;
 use super::store::Cache;
 use crate::lookup::Lookup;
@@ -102,19 +102,18 @@ impl<V> Cache<V> {
             return Err(Refusal::TooLarge);
         }
         let sequence = self.inner.sequence.fetch_add(1, Ordering::Relaxed);
-        let row = Row { sequence, key };
+        let id = EntryId { sequence, key };
         // Correctness: the row goes in before the entry. Were it the other way round, another
         // thread could evict the entry before its row is there, and the row would stay for ever.
-        let indexed = vector.is_some_and(|unit| {
-            let taken = self.inner.index.insert(&scope, row, unit);
-            if !taken {
+        let slot = vector.and_then(|unit| {
+            let slot = self.inner.index.insert(&scope, id, unit);
+            if slot.is_none() {
                 self.inner.counters.embeddings_invalid.add(1);
             }
-            taken
+            slot
         });
         let entry = Arc::new(Entry {
-            key,
-            sequence,
+            id,
             scope,
             canonical: Bytes::copy_from_slice(&canonical),
             text,
@@ -122,7 +121,7 @@ impl<V> Cache<V> {
             stored: now,
             expires,
             bytes,
-            indexed,
+            slot,
         });
         let removed = self.shard(&key).ok_or(Refusal::Purged).and_then(|shard| {
             let mut shard = shard.lock();

@@ -16,7 +16,7 @@ mod tests;
 
 pub use builder::Builder;
 pub use commit::{Commit, Refusal};
-pub use entry::Hit;
+pub use entry::{EntryId, Hit};
 pub use stats::Stats;
 pub use store::Cache;
 

@@ -1,13 +1,15 @@
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
-use super::entry::Hit;
-use super::index::Row;
+use super::entry::{Entry, Hit};
+use super::index::{Candidate, Depth};
 use super::store::Cache;
 use crate::guard::Guard;
 use crate::lookup::Lookup;
 use crate::matching::Threshold;
 use crate::outcome::Detail;
-use crate::vector::Unit;
+use crate::vector::{Unit, Vector};
 
 /// How many candidates a guard looks at in one search, the most similar first.
 const MAX_GUARDED: usize = 1_024;
@@ -15,8 +17,30 @@ const MAX_GUARDED: usize = 1_024;
 // === impl Cache ===
 
 impl<V> Cache<V> {
-    /// The answer to the most similar request of the same scope that is live, admitted by the
-    /// caller and accepted by the guard.
+    /// The answer to the most similar request of the same scope, if there is one at `threshold` or
+    /// above that is live, admitted by the caller and accepted by the guard.
+    ///
+    /// `vector` is that of the look-up's text. Of a [`Matching`](crate::Matching) nothing is read: whoever
+    /// calls this has decided how to match. No counter of hits moves.
+    #[must_use]
+    pub fn get_similar<G>(
+        &self,
+        lookup: &Lookup,
+        vector: Vector,
+        threshold: Threshold,
+        guard: &G,
+    ) -> Option<Hit<V>>
+    where
+        G: Guard,
+    {
+        let Some(unit) = Unit::new(vector) else {
+            self.inner.counters.embeddings_invalid.add(1);
+            return None;
+        };
+        self.nearest(lookup, &unit, threshold, guard)
+    }
+
+    /// [`Cache::get_similar`] of a vector that has been checked.
     pub(crate) fn nearest<G>(
         &self,
         lookup: &Lookup,
@@ -28,26 +52,35 @@ impl<V> Cache<V> {
         G: Guard,
     {
         let asked = lookup.text.as_deref().filter(|_| lookup.control.lookup)?;
-        let candidates = self
-            .inner
-            .index
-            .search(&lookup.scope, unit, threshold.similarity());
+        let (scope, least) = (&lookup.scope, threshold.similarity());
+        let near = self.inner.index.search(scope, unit, least, Depth::Near);
+        let hit = self.first_accepted(lookup, asked, &near.candidates, guard);
+        if hit.is_some() || !near.more {
+            return hit;
+        }
+        let mut deep = self.inner.index.search(scope, unit, least, Depth::Deep);
+        deep.candidates
+            .retain(|candidate| !near.candidates.contains(candidate));
+        let left = MAX_GUARDED.saturating_sub(near.candidates.len());
+        deep.candidates.truncate(left);
+        self.first_accepted(lookup, asked, &deep.candidates, guard)
+    }
+
+    fn first_accepted<G>(
+        &self,
+        lookup: &Lookup,
+        asked: &str,
+        candidates: &[Candidate],
+        guard: &G,
+    ) -> Option<Hit<V>>
+    where
+        G: Guard,
+    {
         let now = Instant::now();
         for candidate in candidates.iter().take(MAX_GUARDED) {
-            let Row { sequence, key } = candidate.row;
-            let entry = self.shard(&key).and_then(|shard| shard.lock().peek(&key));
-            let Some(entry) = entry.filter(|entry| entry.sequence == sequence) else {
+            let Some(entry) = self.usable(lookup, candidate, now) else {
                 continue;
             };
-            if !entry.is_live(now) {
-                // Takes it out, and its row with it.
-                self.touch(&key, now);
-                continue;
-            }
-            let admitted = lookup.control.admits(entry.age(now), entry.remaining(now));
-            if !admitted || entry.scope != lookup.scope {
-                continue;
-            }
             let Some(cached) = entry.text.as_deref() else {
                 continue;
             };
@@ -56,12 +89,33 @@ impl<V> Cache<V> {
                 self.inner.counters.guard_rejected.add(1);
                 continue;
             }
-            self.touch(&key, now);
+            self.touch(&candidate.id.key, now);
             let detail = Detail::Semantic {
                 similarity: candidate.similarity,
             };
             return Some(Hit::new(entry, detail, now));
         }
         None
+    }
+
+    /// The entry of a row, when it is still there, live, and admitted by the caller.
+    fn usable(
+        &self,
+        lookup: &Lookup,
+        candidate: &Candidate,
+        now: Instant,
+    ) -> Option<Arc<Entry<V>>> {
+        let id = candidate.id;
+        let entry = self.shard(&id.key)?.lock().peek(&id.key)?;
+        if entry.id != id || entry.scope != lookup.scope {
+            return None;
+        }
+        if !entry.is_live(now) {
+            // Takes it out, and its row with it.
+            self.touch(&id.key, now);
+            return None;
+        }
+        let admitted = lookup.control.admits(entry.age(now), entry.remaining(now));
+        admitted.then_some(entry)
     }
 }

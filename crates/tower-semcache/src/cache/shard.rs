@@ -100,7 +100,7 @@ impl<V> Shard<V> {
         let mut removed = Removed {
             evicted: Vec::new(),
             expired: Vec::new(),
-            replaced: self.remove(&entry.key),
+            replaced: self.remove(&entry.id.key),
         };
         self.search_expired(now, &mut removed.expired);
         while self.bytes.saturating_add(entry.bytes) > self.max_bytes {
@@ -108,7 +108,7 @@ impl<V> Shard<V> {
                 .lru
                 .oldest()
                 .and_then(|index| self.lru.get(index))
-                .map(|place| place.entry.key);
+                .map(|place| place.entry.id.key);
             let Some(oldest) = oldest.and_then(|key| self.remove(&key)) else {
                 break;
             };
@@ -119,7 +119,7 @@ impl<V> Shard<V> {
             };
             list.push(oldest);
         }
-        let (key, bytes) = (entry.key, entry.bytes);
+        let (key, bytes) = (entry.id.key, entry.bytes);
         let expires = entry.expires;
         if let Some(index) = self.lru.push(Place { expires, entry }) {
             self.slots.insert(key, index);
@@ -153,7 +153,7 @@ impl<V> Shard<V> {
         let keys: Vec<_> = (0..self.lru.slots())
             .filter_map(|index| self.lru.get(u32::try_from(index).ok()?))
             .filter(|place| place.entry.scope == *scope)
-            .map(|place| place.entry.key)
+            .map(|place| place.entry.id.key)
             .collect();
         keys.iter().filter_map(|key| self.remove(key)).collect()
     }
@@ -163,7 +163,7 @@ impl<V> Shard<V> {
             let met = self.lru.get(self.cursor);
             if let Some(key) = met
                 .filter(|place| place.expires <= now)
-                .map(|place| place.entry.key)
+                .map(|place| place.entry.id.key)
             {
                 expired.extend(self.remove(&key));
             }

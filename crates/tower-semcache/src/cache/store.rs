@@ -225,8 +225,8 @@ impl<V> Cache<V> {
 
     /// Takes the vector of an entry that has left out of the index.
     pub(super) fn unlist(&self, entry: &Entry<V>) {
-        if entry.indexed {
-            self.inner.index.remove(&entry.scope, entry.sequence);
+        if let Some(slot) = &entry.slot {
+            self.inner.index.remove(&entry.scope, slot);
         }
     }
 }
