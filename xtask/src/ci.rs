@@ -177,5 +177,6 @@ fn models() -> Result<(), Failed> {
 /// The experiments whose results must be equal everywhere.
 fn results() -> Result<(), Failed> {
     crate::BENCH.run(&["--scenario", "reference", "--check"].map(str::to_owned))?;
-    crate::SIM.run(&["--preset", "seed", "--check", "results/batching.json"].map(str::to_owned))
+    crate::SIM.run(&["--preset", "seed", "--check", "results/batching.json"].map(str::to_owned))?;
+    crate::SIM.run(&["front-end", "--check", "results/front_end.json"].map(str::to_owned))
 }

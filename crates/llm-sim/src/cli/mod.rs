@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `--preset seed` | the reference's table, ours beside it, `results/batching.json` and plots |
 //! | `--preset seed --check FILE` | the reference's table against a published one |
+//! | `front-end` | single flight, caching, balancing, hedging, admission, `results/front_end.json` and plots |
 //! | `validate --data DIR` | real runs of vLLM beside their simulation |
 //! | `plan --rps 600 --p99 100ms` | how many replicas, where the time goes, what if, what it costs |
 //! | `sweep --loads 2,4,8` | latency against load, with intervals and plots |
@@ -13,6 +14,7 @@
 //! Tables go to standard output, progress to standard error; `--json` prints JSON instead.
 
 mod fleet;
+mod front_end;
 mod output;
 mod plan;
 mod seed;
@@ -58,6 +60,8 @@ struct Global {
 
 #[derive(Clone, Debug, clap::Subcommand)]
 enum Command {
+    /// Measure what stands before the servers, and what it is worth.
+    FrontEnd(front_end::Args),
     /// Compare real runs of vLLM with their simulation.
     Validate,
     /// Find the fewest replicas that meet a target.
@@ -80,6 +84,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let data: &Path = &args.global.data;
     match &args.command {
         None => seed::run(&args.seed, &mut output),
+        Some(Command::FrontEnd(args)) => front_end::run(args, &mut output),
         Some(Command::Validate) => validate::run(data, &mut output),
         Some(Command::Plan(args)) => plan::run(args, &mut output),
         Some(Command::Sweep(args)) => sweep::run(args, &mut output),

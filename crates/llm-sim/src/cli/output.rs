@@ -117,9 +117,9 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new<const N: usize>(header: [&str; N]) -> Self {
+    pub(super) fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
-            rows: vec![header.map(str::to_owned).to_vec()],
+            rows: vec![header.into_iter().map(Into::into).collect()],
         }
     }
 

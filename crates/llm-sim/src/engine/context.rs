@@ -2,27 +2,25 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::Timer;
+use super::timer::Timer;
 use crate::{
     server::{Completion, Load, Server, Signal},
     workload::Request,
 };
 
-/// A request that has left the system.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    Done(Completion),
-    Rejected(Request),
-}
-
 /// The hands of a [`Front`](crate::front::Front), at one moment.
+///
+/// What a front [reports](Context::report) goes to the front around it, in the words that a server
+/// uses; what the outermost one reports leaves the system.
 #[derive(Debug)]
 pub struct Context<'a> {
     now_ms: f64,
     servers: &'a mut [Box<dyn Server>],
     timers: &'a mut BinaryHeap<Reverse<Timer>>,
     timers_set: &'a mut u64,
-    outcomes: &'a mut Vec<Outcome>,
+    reports: &'a mut Vec<Signal>,
+    /// How many fronts are around the one that acts.
+    depth: u32,
 }
 
 impl<'a> Context<'a> {
@@ -31,14 +29,15 @@ impl<'a> Context<'a> {
         servers: &'a mut [Box<dyn Server>],
         timers: &'a mut BinaryHeap<Reverse<Timer>>,
         timers_set: &'a mut u64,
-        outcomes: &'a mut Vec<Outcome>,
+        reports: &'a mut Vec<Signal>,
     ) -> Self {
         Self {
             now_ms,
             servers,
             timers,
             timers_set,
-            outcomes,
+            reports,
+            depth: 0,
         }
     }
 
@@ -79,25 +78,42 @@ impl<'a> Context<'a> {
             .is_some_and(|server| server.cancel(now_ms, id))
     }
 
-    /// Wakes the front at `at_ms` (now, if that is past) with this token.
+    /// Wakes the front that asks at `at_ms` (now, if that is past) with this token.
+    ///
+    /// Tokens are the front's own: those of the fronts around it and within it are others.
     pub fn set_timer(&mut self, at_ms: f64, token: u64) {
         *self.timers_set += 1;
         let timer = Timer {
             at_ms: at_ms.max(self.now_ms),
             order: *self.timers_set,
+            depth: self.depth,
             token,
         };
         self.timers.push(Reverse(timer));
     }
 
-    /// Answers a request: it leaves the system now, whatever the times in `done` say.
-    pub fn complete(&mut self, done: Completion) {
-        self.outcomes.push(Outcome::Done(done));
+    /// Runs a front within this one, and takes what it reports, in order.
+    pub fn inner(&mut self, run: impl FnOnce(&mut Self)) -> Vec<Signal> {
+        let before = self.reports.len();
+        self.depth += 1;
+        run(self);
+        self.depth -= 1;
+        self.reports.drain(before..).collect()
     }
 
-    /// Turns a request away: it leaves the system now.
+    /// Tells whoever is around this front.
+    pub fn report(&mut self, signal: Signal) {
+        self.reports.push(signal);
+    }
+
+    /// Answers a request: it leaves the front now, whatever the times in `done` say.
+    pub fn complete(&mut self, done: Completion) {
+        self.report(Signal::Done(done));
+    }
+
+    /// Turns a request away: it leaves the front now.
     pub fn reject(&mut self, request: Request) {
-        self.outcomes.push(Outcome::Rejected(request));
+        self.report(Signal::Rejected(request));
     }
 
     pub(super) fn pop_timer(&mut self) -> Option<Reverse<Timer>> {

@@ -5,14 +5,16 @@
 
 mod context;
 mod report;
+mod timer;
 
 use std::{cmp::Reverse, collections::BinaryHeap, fmt};
 
 pub use self::{
     context::Context,
     report::{Counts, Report, Sink},
+    timer::Due,
 };
-use self::{context::Outcome, report::Recorder};
+use self::{report::Recorder, timer::Timer};
 use crate::{
     front::Front,
     metrics::Limits,
@@ -86,7 +88,7 @@ where
         let mut arrivals = requests.into_iter().peekable();
         let mut timers = BinaryHeap::new();
         let mut timers_set = 0;
-        let mut outcomes: Vec<Outcome> = Vec::new();
+        let mut reports: Vec<Signal> = Vec::new();
         let mut signals: Vec<Signal> = Vec::new();
         let mut recorder = Recorder::new(self.limits, self.warm_up);
         loop {
@@ -115,7 +117,7 @@ where
                 &mut self.servers,
                 &mut timers,
                 &mut timers_set,
-                &mut outcomes,
+                &mut reports,
             );
             if arrival_ms <= now_ms {
                 if let Some(request) = arrivals.next() {
@@ -124,7 +126,7 @@ where
                 }
             } else if timer_ms <= now_ms {
                 if let Some(Reverse(timer)) = cx.pop_timer() {
-                    self.front.timer(timer.token, &mut cx);
+                    self.front.timer(timer.due(), &mut cx);
                 }
             } else {
                 // Until something else is due, the server runs on: most steps report nothing.
@@ -134,8 +136,8 @@ where
                 }
             }
             let now_ms = cx.now_ms();
-            for outcome in outcomes.drain(..) {
-                recorder.left(now_ms, &outcome, sink);
+            for report in reports.drain(..) {
+                recorder.left(now_ms, &report, sink);
             }
             debug_assert!(
                 self.servers
@@ -157,35 +159,5 @@ where
             .field("servers", &self.servers.len())
             .field("front", &self.front)
             .finish_non_exhaustive()
-    }
-}
-
-/// A timer: earlier first, then in the order they were set.
-#[derive(Clone, Copy, Debug)]
-struct Timer {
-    at_ms: f64,
-    order: u64,
-    token: u64,
-}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Timer {}
-
-impl PartialOrd for Timer {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Timer {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.at_ms
-            .total_cmp(&other.at_ms)
-            .then(self.order.cmp(&other.order))
     }
 }

@@ -1,9 +1,8 @@
 //! What a run has shown.
 
-use super::context::Outcome;
 use crate::{
     metrics::{Latency, Limits, Little},
-    server::Completion,
+    server::{Completion, Signal},
     workload::Request,
 };
 
@@ -109,14 +108,15 @@ impl Recorder {
         self.report.little.enter(request.arrival_ms);
     }
 
-    pub(super) fn left<S>(&mut self, now_ms: f64, outcome: &Outcome, sink: &mut S)
+    pub(super) fn left<S>(&mut self, now_ms: f64, signal: &Signal, sink: &mut S)
     where
         S: Sink + ?Sized,
     {
         let report = &mut self.report;
-        report.last_departure_ms = report.last_departure_ms.max(now_ms);
-        match outcome {
-            Outcome::Done(done) => {
+        match signal {
+            // It goes on.
+            Signal::FirstToken(_) => return,
+            Signal::Done(done) => {
                 report.counts.done += 1;
                 report.counts.output_tokens += u64::from(done.request.output_tokens);
                 report.counts.prompt_tokens += u64::from(done.request.prompt_tokens);
@@ -127,11 +127,12 @@ impl Recorder {
                 }
                 sink.completed(done);
             }
-            Outcome::Rejected(request) => {
+            Signal::Rejected(request) => {
                 report.counts.rejected += 1;
                 report.little.leave(now_ms, request.arrival_ms);
             }
         }
+        report.last_departure_ms = report.last_departure_ms.max(now_ms);
     }
 
     pub(super) fn finish(self) -> Report {

@@ -1,14 +1,13 @@
 //! Balancing and nothing else.
 
-use super::{Balance, Front};
-use crate::{engine::Context, rng::PyRandom, server::Signal, workload::Request};
+use super::{Balance, Front, Tally, balance::Picker};
+use crate::{engine::Context, server::Signal, workload::Request};
 
 /// Sends each request to a server by a rule of balancing.
 #[derive(Clone, Debug)]
 pub struct Direct {
-    balance: Balance,
-    random: PyRandom,
-    turn: u64,
+    picker: Picker,
+    dispatched: u64,
 }
 
 impl Direct {
@@ -16,9 +15,8 @@ impl Direct {
     #[must_use]
     pub fn new(balance: Balance, seed: &str) -> Self {
         Self {
-            balance,
-            random: PyRandom::from_text(&format!("balance:{seed}")),
-            turn: 0,
+            picker: Picker::new(balance, seed),
+            dispatched: 0,
         }
     }
 }
@@ -33,18 +31,16 @@ impl Default for Direct {
 
 impl Front for Direct {
     fn arrive(&mut self, request: Request, cx: &mut Context<'_>) {
-        let server = self
-            .balance
-            .pick(cx.servers(), self.turn, &mut self.random, |at| cx.load(at));
-        self.turn += 1;
+        self.dispatched += 1;
+        let server = self.picker.pick(cx.servers(), |at| cx.load(at));
         cx.submit(server, request);
     }
 
     fn signal(&mut self, _server: usize, signal: Signal, cx: &mut Context<'_>) {
-        match signal {
-            Signal::FirstToken(_) => {}
-            Signal::Done(done) => cx.complete(done),
-            Signal::Rejected(request) => cx.reject(request),
-        }
+        cx.report(signal);
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.dispatched += self.dispatched;
     }
 }

@@ -2,20 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::Front;
+use super::{Front, Tally, without_server};
 use crate::{
-    engine::Context,
+    engine::{Context, Due},
     rng::PyRandom,
-    server::{Completion, Signal},
+    server::Signal,
     workload::Request,
 };
 
 /// A cache that answers a given share of requests, chosen at random; hits and misses pay the
 /// look-up, and misses go on to the inner front.
 ///
-/// Timers are its own: the inner front must not set any.
-///
-/// It does not know what is asked: for that, the popularity of the prompts has to be simulated.
+/// It does not know what is asked: [`Cache`](super::Cache) does.
 #[derive(Clone, Debug)]
 pub struct Lookup<F> {
     inner: F,
@@ -24,6 +22,7 @@ pub struct Lookup<F> {
     random: PyRandom,
     pending: HashMap<u64, (Request, bool)>,
     next: u64,
+    hits: u64,
 }
 
 impl<F> Lookup<F> {
@@ -37,8 +36,13 @@ impl<F> Lookup<F> {
             random: PyRandom::from_text(&format!("lookup:{seed}")),
             pending: HashMap::new(),
             next: 0,
+            hits: 0,
         }
     }
+}
+
+fn pass(reports: Vec<Signal>, cx: &mut Context<'_>) {
+    reports.into_iter().for_each(|signal| cx.report(signal));
 }
 
 // === impl Front for Lookup ===
@@ -56,26 +60,30 @@ where
     }
 
     fn signal(&mut self, server: usize, signal: Signal, cx: &mut Context<'_>) {
-        self.inner.signal(server, signal, cx);
+        pass(cx.inner(|cx| self.inner.signal(server, signal, cx)), cx);
     }
 
-    fn timer(&mut self, token: u64, cx: &mut Context<'_>) {
-        let Some((request, hit)) = self.pending.remove(&token) else {
-            return;
+    fn timer(&mut self, due: Due, cx: &mut Context<'_>) {
+        let token = match due.token() {
+            Ok(token) => token,
+            Err(due) => return pass(cx.inner(|cx| self.inner.timer(due, cx)), cx),
         };
-        if hit {
-            let now_ms = cx.now_ms();
-            cx.complete(Completion {
-                queued_ms: now_ms,
-                scheduled_ms: now_ms,
-                first_token_ms: now_ms,
-                finished_ms: now_ms,
-                cached_tokens: request.prompt_tokens,
-                preemptions: 0,
-                request,
-            });
-        } else {
-            self.inner.arrive(request, cx);
+        match self.pending.remove(&token) {
+            Some((request, true)) => {
+                self.hits += 1;
+                let now_ms = cx.now_ms();
+                cx.complete(without_server(request, now_ms, now_ms));
+            }
+            Some((request, false)) => {
+                pass(cx.inner(|cx| self.inner.arrive(request, cx)), cx);
+            }
+            None => {}
         }
+    }
+
+    fn tally(&self, tally: &mut Tally) {
+        tally.hits += self.hits;
+        tally.misses += self.next - self.hits;
+        self.inner.tally(tally);
     }
 }

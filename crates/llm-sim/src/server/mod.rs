@@ -5,6 +5,7 @@
 //! | [`Static`] | a batch runs until its longest member is done; with one seat, a plain queue |
 //! | [`Continuous`] | sequences join and leave between steps |
 //! | [`Vllm`] | vLLM V1: token budget, chunked prefill, paged KV, preemption, prefix caching |
+//! | [`Stalling`] | another one, whose requests are sometimes held up |
 //!
 //! A server is a state machine: [`submit`](Server::submit) hands it work, [`next`](Server::next)
 //! says when it wants to be woken, [`wake`](Server::wake) does what is due and reports. It never
@@ -12,6 +13,7 @@
 
 mod continuous;
 mod order;
+mod stalling;
 mod r#static;
 mod stats;
 mod vllm;
@@ -19,6 +21,7 @@ mod vllm;
 pub use self::{
     continuous::Continuous,
     order::Order,
+    stalling::Stalling,
     r#static::{Padding, Static},
     stats::ServerStats,
     vllm::{Mixing, Pipeline, Stop, Vllm, VllmConfig},

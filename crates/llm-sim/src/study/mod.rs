@@ -1,6 +1,7 @@
 //! Studies: many runs, summarised with intervals.
 
 mod capacity;
+pub mod front_end;
 mod sweep;
 
 pub use self::{
