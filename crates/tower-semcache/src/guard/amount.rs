@@ -87,6 +87,7 @@ impl Amount {
         self.unit = Some(Unit {
             dimension: CLOCK,
             factor: 1,
+            silent: false,
         });
         true
     }
@@ -99,9 +100,9 @@ impl Amount {
                     && self.value.saturating_mul(i128::from(one.factor))
                         == other.value.saturating_mul(i128::from(two.factor))
             }
-            // A unit may go without saying; what has a point may be a version then.
+            // What has a point may be a version.
             (None, None) => self.value == other.value && self.pointed == other.pointed,
-            _ => self.value == other.value,
+            (Some(unit), None) | (None, Some(unit)) => unit.silent && self.value == other.value,
         }
     }
 }
@@ -126,6 +127,7 @@ impl<'w> Written<'w> {
             amount.unit = Some(Unit {
                 dimension: CLOCK,
                 factor: 1,
+                silent: false,
             });
         } else {
             let plain: String = digits.chars().filter(|c| *c != ',').collect();
@@ -178,6 +180,7 @@ mod tests {
         let unit = Some(Unit {
             dimension: 1,
             factor: 1,
+            silent: false,
         });
         let (mut one, mut two) = (amount("5"), amount("5.0"));
         (one.unit, two.unit) = (unit, unit);

@@ -1,6 +1,6 @@
 //! Rules composed.
 
-use super::rule::{Rule, compare};
+use super::rule::{Rule, judge};
 use super::{Guard, Verdict};
 
 /// Rules that must all be kept. Both texts are read once.
@@ -70,7 +70,7 @@ impl Default for Guards {
 
 impl Guard for Guards {
     fn accepts(&self, asked: &str, cached: &str) -> Verdict {
-        compare(asked, cached, |pair| {
+        judge(asked, cached, |pair| {
             let broken = self.rules.iter().find(|rule| rule.is_broken(pair));
             broken.map_or(Verdict::Accept, |rule| Verdict::Reject(rule.name()))
         })

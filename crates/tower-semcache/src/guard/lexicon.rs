@@ -29,7 +29,10 @@ pub(super) struct Entry {
     pub(super) sides: Vec<(u16, u16)>,
     /// Classes of scope, a bit each.
     pub(super) scope: u32,
-    /// What a question asks for, a bit each.
+    /// Classes of scope that need an amount behind them.
+    pub(super) bounds: u32,
+    /// What a question asks for, a bit each: with this word, or by this noun.
+    pub(super) asks: u32,
     pub(super) focus: u32,
     pub(super) unit: Option<Unit>,
     pub(super) number: Option<Number>,
@@ -55,6 +58,9 @@ pub(super) enum Role {
     Break,
     Foreign,
     Object,
+    Polar,
+    Decisive,
+    Within,
 }
 
 /// A unit of measure: amounts of one dimension are compared after multiplication.
@@ -62,6 +68,8 @@ pub(super) enum Role {
 pub(super) struct Unit {
     pub(super) dimension: u16,
     pub(super) factor: i64,
+    /// May go unsaid: "at 18" is "at 18 years".
+    pub(super) silent: bool,
 }
 
 /// The value of a number word.
@@ -71,7 +79,7 @@ pub(super) enum Number {
     Times(i64),
 }
 
-const ROLES: [(&str, Role); 17] = [
+const ROLES: [(&str, Role); 20] = [
     ("function", Role::Function),
     ("light", Role::Light),
     ("chatter", Role::Chatter),
@@ -89,6 +97,9 @@ const ROLES: [(&str, Role); 17] = [
     ("break", Role::Break),
     ("foreign", Role::Foreign),
     ("object", Role::Object),
+    ("polar", Role::Polar),
+    ("decisive", Role::Decisive),
+    ("within", Role::Within),
 ];
 
 /// The dimension of times of the day. No table has it.
@@ -146,9 +157,20 @@ impl Lexicon {
         let next = lexicon.read_synonyms();
         lexicon.read_contrasts(next);
         let scope = include_str!("data/scope.txt");
-        lexicon.read_classes(scope, |entry, bit| entry.scope |= bit);
+        lexicon.read_classes(scope, |entry, bit, class| {
+            let bounds = class.ends_with('#');
+            let classes = if bounds {
+                &mut entry.bounds
+            } else {
+                &mut entry.scope
+            };
+            *classes |= bit;
+        });
         let focus = include_str!("data/focus.txt");
-        lexicon.read_classes(focus, |entry, bit| entry.focus |= bit);
+        lexicon.read_classes(focus, |entry, bit, class| {
+            entry.focus |= bit;
+            entry.asks |= if class.starts_with('~') { 0 } else { bit };
+        });
         lexicon.index();
         lexicon
     }
@@ -186,6 +208,7 @@ impl Lexicon {
             let unit = Unit {
                 dimension: dimension as u16,
                 factor: factor.parse().unwrap_or(1),
+                silent: name.ends_with('~'),
             };
             for term in table::items(terms) {
                 self.add(term, |entry| {
@@ -237,11 +260,18 @@ impl Lexicon {
         }
     }
 
-    fn read_classes(&mut self, file: &'static str, mark: impl Fn(&mut Entry, u32)) {
+    fn read_classes(&mut self, file: &'static str, mark: impl Fn(&mut Entry, u32, &str)) {
         for (bit, line) in (0u32..32).zip(table::lines(file)) {
-            let terms = line.split_once('=').map_or("", |(_, terms)| terms);
+            let (class, terms) = line.split_once('=').unwrap_or_default();
             for term in table::items(terms) {
-                self.add(term, |entry| mark(entry, 1 << bit));
+                // A mark of the term, or of its class.
+                let class = if term.starts_with('~') {
+                    "~"
+                } else {
+                    class.trim()
+                };
+                let term = term.trim_start_matches('~');
+                self.add(term, |entry| mark(entry, 1 << bit, class));
             }
         }
     }
@@ -272,7 +302,7 @@ impl Lexicon {
             phrases.sort_by_key(|(tail, _)| std::cmp::Reverse(tail.len()));
             for (_, entry) in phrases {
                 // "how much" asks, it is no matter of its own.
-                if entry.focus != 0 {
+                if entry.asks != 0 {
                     entry.roles |= Role::Light.bit();
                 }
             }
@@ -310,6 +340,8 @@ impl Entry {
     fn merge(&mut self, other: &Self) {
         self.roles |= other.roles;
         self.scope |= other.scope;
+        self.bounds |= other.bounds;
+        self.focus |= other.focus;
         self.focus |= other.focus;
         self.unit = self.unit.or(other.unit);
         for concept in &other.concepts {

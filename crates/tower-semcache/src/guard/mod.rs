@@ -25,6 +25,8 @@ mod table;
 #[cfg(feature = "guards")]
 mod typo;
 #[cfg(feature = "guards")]
+pub mod verifier;
+#[cfg(feature = "guards")]
 mod words;
 
 #[cfg(feature = "guards")]

@@ -23,7 +23,14 @@ pub(super) const MAX_TOKENS: usize = 512;
 
 /// How two tokens may be the same, the surest first.
 type Same = fn(&Reading<'_>, &Token, &Reading<'_>, &Token) -> bool;
-const PASSES: [Same; 4] = [same_text, same_amount_or_stem, same_concept, mistyped];
+const PASSES: [Same; 6] = [
+    same_written,
+    same_text,
+    same_amount_or_stem,
+    same_matter,
+    same_concept,
+    mistyped,
+];
 
 /// The shortest run of words that an acronym stands for.
 const ACRONYM: std::ops::RangeInclusive<usize> = 2..=6;
@@ -108,6 +115,10 @@ impl<'r, 't> Side<'r, 't> {
     }
 }
 
+fn same_written(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
+    one.name == two.name && same_text(a, one, b, two)
+}
+
 fn same_text(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
     one.amount.is_none() && two.amount.is_none() && a.text(one) == b.text(two)
 }
@@ -124,6 +135,11 @@ fn same_amount_or_stem(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Toke
         }
         _ => false,
     }
+}
+
+/// "cost" is "price" before it is "how much".
+fn same_matter(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
+    one.is_matter() && two.is_matter() && same_concept(a, one, b, two)
 }
 
 fn same_concept(_: &Reading<'_>, one: &Token, _: &Reading<'_>, two: &Token) -> bool {

@@ -64,6 +64,12 @@ impl<'t> Reading<'t> {
         self.words.span(token.first, token.count)
     }
 
+    /// What is known of the first word of a term.
+    pub(super) fn first_word(&self, token: &Token) -> Option<&'static Entry> {
+        let (text, _) = self.word(token.first)?;
+        Lexicon::get().word(text)
+    }
+
     /// Whether a sentence begins with the token.
     pub(super) fn opens(&self, token: &Token) -> bool {
         self.word(token.first).is_some_and(|(_, word)| word.opens)
@@ -246,16 +252,24 @@ impl<'t> Reading<'t> {
             Some((count, entry)) => (count, Some(entry)),
             None => (1, lexicon.word(text)),
         };
-        let function = entry.is_some_and(|entry| entry.has(Role::Function));
-        let idle = function || entry.is_some_and(|entry| entry.has(Role::Light));
+        let has = |role| entry.is_some_and(|entry| entry.has(role));
+        let function = has(Role::Function) || has(Role::Chatter);
+        let idle = function || has(Role::Light);
+        let term = function || (count > 1 && idle);
+        // "package A": no article has a capital within a sentence.
+        let letter = text.len() == 1 && text != "i";
         let cased = match word.case {
             Case::Lower => false,
-            Case::Capital => names && !word.opens && !function && !(count > 1 && idle),
+            Case::Capital => names && !word.opens && (!term || letter),
             Case::Upper => names && !idle,
         };
-        let technical = text
-            .chars()
-            .any(|c| c.is_ascii_digit() || matches!(c, '@' | '_'))
+        // "==" and "=" are two things; "%" and "$" are units.
+        let unit = entry.and_then(|entry| entry.unit);
+        let sign = !text.starts_with(char::is_alphanumeric) && unit.is_none();
+        let technical = sign
+            || text
+                .chars()
+                .any(|c| c.is_ascii_digit() || matches!(c, '@' | '_'))
             || text
                 .get(1..)
                 .is_some_and(|rest| rest.contains(['.', '+', '#', ':', '/']));
@@ -270,7 +284,6 @@ impl<'t> Reading<'t> {
         // "in a mile": one of that unit.
         let single = at.checked_sub(1).and_then(|before| self.word(before));
         let single = single.and_then(|(text, _)| lexicon.word(text));
-        let unit = entry.and_then(|entry| entry.unit);
         if let Some(unit) = unit.filter(|_| single.is_some_and(|entry| entry.has(Role::Single))) {
             self.amounts.push(Amount::single(unit, self.tokens.len()));
         }

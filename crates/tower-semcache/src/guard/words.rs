@@ -39,6 +39,8 @@ pub(super) enum Case {
 /// Short forms and what they stand for.
 struct Contractions {
     whole: HashMap<&'static str, &'static str>,
+    /// Words that capitals make another word: "US".
+    capitals: HashMap<&'static str, &'static str>,
     endings: Vec<(&'static str, &'static str)>,
 }
 
@@ -78,6 +80,7 @@ impl Words {
     }
 
     fn read(&mut self, text: &str) {
+        let calm = text.contains(char::is_lowercase);
         let mut chars = text.char_indices().peekable();
         let (mut opens, mut parted) = (true, false);
         while let Some((start, c)) = chars.next() {
@@ -93,14 +96,15 @@ impl Words {
                     chars.next();
                 }
                 let word = text.get(start..end).unwrap_or_default();
-                self.push(word, opens, parted);
+                let capital = CONTRACTIONS.capitals.get(word).filter(|_| calm);
+                self.push(capital.copied().unwrap_or(word), opens, parted);
                 (opens, parted) = (false, false);
             } else if SIGNS.contains(c) {
                 self.sign(c, parted);
                 (opens, parted) = (false, false);
-            } else if c == '-' && self.is_minus(text.get(start + 1..).unwrap_or_default()) {
+            } else if c == '-' && self.is_minus(text, start) {
                 self.sign(c, parted);
-            } else if !c.is_whitespace() && !matches!(c, '-' | '‐' | '‑' | '_') {
+            } else if !c.is_whitespace() && !is_mute(c) {
                 parted = true;
                 opens |= matches!(c, '.' | '!' | '?' | ':' | '\u{2026}');
             } else if c == '\n' {
@@ -109,14 +113,21 @@ impl Words {
         }
     }
 
-    /// A minus stands between numbers, with a blank after it.
-    fn is_minus(&self, rest: &str) -> bool {
+    /// A minus stands between numbers, with a blank behind it, or right before one that begins.
+    fn is_minus(&self, text: &str, at: usize) -> bool {
         let number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-        let before = self
+        let (before, rest) = (text.get(..at), text.get(at + 1..));
+        let (before, rest) = (before.unwrap_or_default(), rest.unwrap_or_default());
+        let counted = self
             .words
             .last()
             .is_some_and(|word| number(self.text(word)));
-        before && rest.starts_with(' ') && number(rest.trim_start())
+        let apart = before.is_empty() || before.ends_with([' ', '(']);
+        if counted {
+            rest.starts_with(' ') && number(rest.trim_start())
+        } else {
+            apart && number(rest)
+        }
     }
 
     fn sign(&mut self, sign: char, parted: bool) {
@@ -187,6 +198,14 @@ fn is_inner(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\'' | '’' | '‘' | 'ʼ') || is_mark(c)
 }
 
+/// Hyphens join words, quotes surround them: neither ends a clause.
+fn is_mute(c: char) -> bool {
+    matches!(
+        c,
+        '-' | '‐' | '‑' | '_' | '"' | '\'' | '`' | '“' | '”' | '„' | '«' | '»' | '‘' | '’'
+    )
+}
+
 /// A combining mark belongs to the letter before it.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{200d}' | '\u{fe0f}')
@@ -199,10 +218,18 @@ fn joins(c: char, word: &str, rest: &str) -> bool {
     match c {
         '.' | '@' | '_' => rest.starts_with(char::is_alphanumeric),
         ',' | ':' | '/' => numeric && word.starts_with(digit),
+        '-' => numeric && is_date(word),
         '+' => word.len() <= 2 && (rest.starts_with('+') || word.ends_with('+')),
         '#' => word.len() == 1,
         _ => false,
     }
+}
+
+/// The beginning of a date: `2021` or `2021-03`.
+fn is_date(word: &str) -> bool {
+    let (year, month) = word.split_once('-').unwrap_or((word, "00"));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    year.len() == 4 && month.len() == 2 && digits(year) && digits(month)
 }
 
 // === impl Case ===
@@ -226,12 +253,16 @@ impl Contractions {
     fn load() -> Self {
         let mut all = Self {
             whole: HashMap::new(),
+            capitals: HashMap::new(),
             endings: Vec::new(),
         };
         for (section, line) in table::sections(include_str!("data/stems.txt")) {
             match (section, line.split_once(' ')) {
                 ("irregular", Some((short, long))) => {
                     all.whole.insert(short, long);
+                }
+                ("capitals", Some((short, long))) => {
+                    all.capitals.insert(short, long);
                 }
                 ("contractions", Some(ending)) => all.endings.push(ending),
                 _ => {}

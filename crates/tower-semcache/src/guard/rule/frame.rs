@@ -4,5 +4,5 @@ use crate::guard::pair::Pair;
 /// replaced.
 pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
     let (one, two) = (pair.one.unmatched().count(), pair.two.unmatched().count());
-    one > 0 && two > 0 || one + two > 1
+    one + two > 0
 }

@@ -3,6 +3,7 @@
 mod amounts;
 mod bindings;
 mod contrasts;
+mod decisive;
 mod direction;
 mod focus;
 mod frame;
@@ -59,11 +60,13 @@ impl Rule {
     pub const WHOSE: Self = Self::new("whose", whose::broken);
     /// When, where, who, why, how many: both must ask for the same.
     pub const FOCUS: Self = Self::new("focus", focus::broken);
+    /// Words that always make a difference must stand in both: cancelled, extended, abroad, pregnant.
+    pub const DECISIVE: Self = Self::new("decisive", decisive::broken);
     /// Two texts that differ in one word of substance differ on purpose, unless the word is a synonym.
     pub const FRAME: Self = Self::new("frame", frame::broken);
 
     /// All rules, the cheapest and most telling first.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::LANGUAGE,
         Self::QUOTES,
         Self::AMOUNTS,
@@ -76,6 +79,7 @@ impl Rule {
         Self::DIRECTION,
         Self::ORDER,
         Self::BINDINGS,
+        Self::DECISIVE,
         Self::FRAME,
     ];
 
@@ -96,7 +100,7 @@ impl Rule {
 
 impl Guard for Rule {
     fn accepts(&self, asked: &str, cached: &str) -> Verdict {
-        compare(asked, cached, |pair| {
+        judge(asked, cached, |pair| {
             Verdict::accept_unless(self.is_broken(pair), self.name)
         })
     }
@@ -116,18 +120,22 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
-/// Reads both texts and judges them. They are put in order first: whatever is judged is symmetric.
-pub(super) fn compare(
+/// Judges two texts; equal ones are accepted unread.
+pub(super) fn judge(
     asked: &str,
     cached: &str,
     judge: impl FnOnce(&Pair<'_, '_>) -> Verdict,
 ) -> Verdict {
     if asked == cached {
-        return Verdict::Accept;
+        Verdict::Accept
+    } else {
+        compare(asked, cached, judge)
     }
-    let (one, two) = (
-        Reading::new(asked.min(cached)),
-        Reading::new(asked.max(cached)),
-    );
-    judge(&Pair::new(&one, &two))
+}
+
+/// Reads both texts. They are put in order first: whatever is found is symmetric.
+pub(super) fn compare<T>(asked: &str, cached: &str, look: impl FnOnce(&Pair<'_, '_>) -> T) -> T {
+    let one = Reading::new(asked.min(cached));
+    let two = Reading::new(asked.max(cached));
+    look(&Pair::new(&one, &two))
 }

@@ -1,47 +1,94 @@
-use std::ops::Range;
-
 use crate::guard::lexicon::Role;
 use crate::guard::pair::{Pair, Side};
 
 /// Around one pivot that both texts have, something of its left and something of its right have
 /// changed places.
 pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
-    let pivots = || {
-        pair.one
-            .tokens()
-            .filter(|(_, token)| token.has(Role::Pivot))
-    };
-    pivots().any(|(at, token)| {
+    let mut pivots = pair
+        .one
+        .tokens()
+        .filter(|(_, token)| token.has(Role::Pivot));
+    pivots.any(|(at, token)| {
         let text = pair.one.reading.text(token);
-        let mut same = pair
-            .two
-            .tokens()
-            .filter(|(_, other)| pair.two.reading.text(other) == text);
-        let here = clause(&pair.one, at);
+        let here = Around::new(&pair.one, at);
+        let mut same = pair.two.tokens().filter(|(with, other)| {
+            pair.one.partner(at) == Some(*with) || pair.two.reading.text(other) == text
+        });
         same.any(|(with, _)| {
-            let there = clause(&pair.two, with);
-            let crosses = |mut from: Range<usize>, to: Range<usize>| {
-                from.any(|at| {
-                    pair.one.partner(at).is_some_and(|with| to.contains(&with))
-                        && weighs(&pair.one, at)
-                })
+            let there = Around::new(&pair.two, with);
+            let crosses = |from: &[usize], to: &[usize]| {
+                let mut partners = from.iter().filter_map(|at| pair.one.partner(*at));
+                partners.any(|with| to.contains(&with))
             };
-            crosses(here.start..at, with + 1..there.end)
-                && crosses(at + 1..here.end, there.start..with)
+            let (forth, back) = (
+                crosses(&here.left, &there.right),
+                crosses(&here.right, &there.left),
+            );
+            // "can my partner adopt my child" and "can I adopt my partner's child".
+            forth && (back || there.asker) || back && here.asker
         })
     })
 }
 
-/// The clause around a token.
-fn clause(side: &Side<'_, '_>, at: usize) -> Range<usize> {
-    let tokens = &side.reading.tokens;
-    let ends = |token: &crate::guard::reading::Token| token.parted || token.has(Role::Break);
-    let before = tokens.iter().take(at + 1).rposition(ends);
-    let after = tokens.iter().skip(at + 1).position(ends);
-    before.unwrap_or(0)..after.map_or(tokens.len(), |after| at + 1 + after)
+/// What stands around a pivot, who does something on the left.
+struct Around {
+    left: Vec<usize>,
+    right: Vec<usize>,
+    /// The one who asks does it.
+    asker: bool,
 }
 
-fn weighs(side: &Side<'_, '_>, at: usize) -> bool {
-    let token = side.reading.tokens.get(at);
-    token.is_some_and(|token| token.is_matter() || token.amount.is_some())
+/// How far tokens count to the left of a pivot ("is gas heating cheaper than …") and to its right, where
+/// a name ends it ("package A").
+const LEFT: usize = 4;
+const RIGHT: usize = 2;
+
+impl Around {
+    /// The nearest tokens of substance on both sides of a pivot, in its clause.
+    fn new(side: &Side<'_, '_>, at: usize) -> Self {
+        let tokens = &side.reading.tokens;
+        let has = |at: usize, role| tokens.get(at).is_some_and(|token| token.has(role));
+        let within = has(at, Role::Within);
+        let weighs = |at: &usize| {
+            tokens.get(*at).is_some_and(|token| {
+                let amount = token.amount.is_some() && !within;
+                token.is_matter() || amount
+            })
+        };
+        let parts = |at: &usize| tokens.get(*at).is_some_and(|token| token.parted);
+        // A comma stands before the token that it parts from the one on its left.
+        let start = (0..=at).rev().find(parts).unwrap_or(0);
+        let before = (start..at).rev().take_while(|at| !has(*at, Role::Break));
+        let after = (at + 1..tokens.len()).take_while(|at| !has(*at, Role::Break) && !parts(at));
+        let mut right = Vec::with_capacity(RIGHT);
+        for at in after
+            .skip_while(|at| !weighs(at))
+            .take_while(weighs)
+            .take(RIGHT)
+        {
+            right.push(at);
+            if tokens
+                .get(at)
+                .is_some_and(|token| token.name || token.amount.is_some())
+            {
+                break;
+            }
+        }
+        let verb = weighs(&at);
+        let asker = verb && at > 0 && has(at - 1, Role::Mine);
+        let left: Vec<usize> = before.filter(weighs).take(LEFT).collect();
+        // "beaten by": who does it stands on the right.
+        let passive = verb
+            && tokens
+                .get(at + 1)
+                .is_some_and(|token| side.reading.text(token) == BY);
+        let (left, right) = if passive {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        Self { left, right, asker }
+    }
 }
+
+const BY: &str = "by";
