@@ -22,7 +22,7 @@ struct Cli {
 enum Verb {
     /// Everything that CI checks: format, lints, docs, features, tests, examples, models, results
     Ci(ci::Args),
-    /// Load tests: `cargo xtask bench --help` lists the scenarios
+    /// Load tests of any OpenAI-compatible server, and experiments on llm-front: `cargo xtask bench --help`
     #[command(disable_help_flag = true)]
     Bench(Rest),
     /// Discrete-event simulation: `cargo xtask sim --help` lists what it answers
@@ -54,10 +54,19 @@ const SIM: Program = Program {
     starts: &[],
 };
 
+/// Only the experiments on llm-front start it.
+fn bench(arguments: &[String]) -> Result<(), run::Failed> {
+    let is_experiment = arguments
+        .iter()
+        .any(|argument| argument.starts_with("--scenario"));
+    let starts = if is_experiment { BENCH.starts } else { &[] };
+    Program { starts, ..BENCH }.run(arguments)
+}
+
 fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Ci(args) => ci::run(&args),
-        Verb::Bench(args) => BENCH.run(&args.rest),
+        Verb::Bench(args) => bench(&args.rest),
         Verb::Sim(args) => SIM.run(&args.rest),
         Verb::Report(args) => report::run(&args.rest),
         Verb::Model(verb) => model::run(&verb),

@@ -32,6 +32,13 @@ impl Connection {
         Ok(Self { stream })
     }
 
+    /// Whether the server has neither closed it nor said anything unasked. Costs a system call only where it did.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let mut byte = [0];
+        matches!(self.stream.try_read(&mut byte), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+    }
+
     /// Sends `request` and records the answer, to its end. What `recording` held is dropped, its memory kept.
     ///
     /// # Errors

@@ -140,6 +140,19 @@ impl Recording {
         http1::header(&self.raw, name)
     }
 
+    /// Whether the connection may be used again: the answer had an end of its own, and the server does not say `close`.
+    #[must_use]
+    pub fn keeps_alive(&self) -> bool {
+        let ends_at_close = self
+            .head
+            .as_ref()
+            .is_none_or(|head| head.framing.ends_at_close());
+        let closes = self
+            .header("connection")
+            .is_some_and(|value| value.eq_ignore_ascii_case(b"close"));
+        !ends_at_close && !closes
+    }
+
     /// Where the answer came from, by its own words.
     #[must_use]
     pub fn source(&self) -> Source {

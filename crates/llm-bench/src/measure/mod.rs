@@ -1,10 +1,14 @@
-//! Quantiles, spreads, where an answer came from, what a server counts.
+//! Quantiles, histograms, spreads, where an answer came from, what a server counts.
 
+mod histogram;
+mod interval;
 mod openmetrics;
 mod quantiles;
 mod source;
 mod spread;
 
+pub use self::histogram::Histogram;
+pub use self::interval::Interval;
 pub use self::openmetrics::{Sample, samples};
 pub use self::quantiles::Sorted;
 pub use self::source::{Source, Tally};

@@ -5,6 +5,35 @@
 pub struct Sorted(Vec<f64>);
 
 impl Sorted {
+    /// No values.
+    pub const NONE: Self = Self(Vec::new());
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The standard deviation of the values themselves (n below the sum, as NumPy's `std`); NaN without values.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        let squares: f64 = self.0.iter().map(|value| (value - mean).powi(2)).sum();
+        (squares / self.0.len() as f64).sqrt()
+    }
+
+    /// The values, in ascending order.
+    #[must_use]
+    pub fn values(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.0.iter().copied()
+    }
+
     /// Sorts `values`.
     #[must_use]
     pub fn new(mut values: Vec<f64>) -> Self {
@@ -59,6 +88,7 @@ impl FromIterator<f64> for Sorted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_quantile_lies_between_its_neighbours() {
@@ -68,6 +98,27 @@ mod tests {
         assert!((waits.mean() - 1900.0).abs() < 1e-9);
         assert!((waits.median() - 1900.0).abs() < 1e-9);
         assert_eq!((waits.least(), waits.most()), (500.0, 3300.0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_what_a_sort_by_hand_gives(
+            values in prop::collection::vec(0.0_f64..1e6, 1..200),
+            percent in 0_u32..=100,
+        ) {
+            // By hand: insertion sort, the two neighbours of position p (n - 1) / 100 in whole numbers.
+            let mut by_hand: Vec<f64> = Vec::new();
+            for &value in &values {
+                let at = by_hand.iter().take_while(|other| **other <= value).count();
+                by_hand.insert(at, value);
+            }
+            let steps = percent as usize * (values.len() - 1);
+            let (below, rest) = (steps / 100, steps % 100);
+            let above = (below + 1).min(values.len() - 1);
+            let truth = by_hand[below] + (by_hand[above] - by_hand[below]) * rest as f64 / 100.0;
+            let measured = Sorted::new(values).quantile(f64::from(percent) / 100.0);
+            prop_assert!((measured - truth).abs() <= 1e-6, "{} for {}", measured, truth);
+        }
     }
 
     #[test]

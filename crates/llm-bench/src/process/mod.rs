@@ -9,4 +9,5 @@ mod usage;
 pub use self::child::Child;
 pub use self::front::{Binary, Front};
 pub use self::nginx::Nginx;
+pub use self::port::free as free_port;
 pub use self::usage::{cpu_time, pin_this_process, resident_mib};

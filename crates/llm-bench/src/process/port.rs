@@ -4,6 +4,9 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 /// A loopback address that was free a moment ago.
-pub(super) fn free() -> io::Result<SocketAddr> {
+///
+/// # Errors
+/// There is none.
+pub fn free() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }

@@ -2,7 +2,7 @@
 
 use super::chat::{self, Form, Temperature};
 use crate::BoxError;
-use crate::cli::Cli;
+use crate::cli::Experiment;
 use crate::client::{Connection, Recording, Sources, open_many};
 use crate::clock::Stamp;
 use crate::measure::{Sorted, Source, Tally, millis};
@@ -33,7 +33,7 @@ const SPARE: u64 = 200;
 ///
 /// # Errors
 /// The system allows too few open files, or the front end cannot be reached.
-pub async fn run(cli: &Cli, front: &Binary) -> Result<Report, BoxError> {
+pub async fn run(cli: &Experiment, front: &Binary) -> Result<Report, BoxError> {
     let needed = u64::from(cli.callers) + SPARE;
     let allowed = rlimit::increase_nofile_limit(needed)?;
     if allowed < needed {

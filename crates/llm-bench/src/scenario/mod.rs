@@ -1,6 +1,7 @@
 //! The experiments.
 
 pub mod followers;
+pub mod generator;
 pub mod herd;
 pub mod overhead;
 pub mod reference;

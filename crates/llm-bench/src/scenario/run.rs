@@ -1,26 +1,22 @@
-//! Runs an experiment within bounds: of time, and of what is left behind when somebody stops it.
+//! Runs an experiment.
 
-use super::{followers, herd, overhead, reference};
+use super::{followers, generator, herd, overhead, reference};
 use crate::BoxError;
-use crate::cli::{Cli, Name};
+use crate::cli::{Experiment, Name};
 use crate::process::Binary;
 use crate::report::Report;
-use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
-
-/// No experiment takes longer.
-const LIMIT: Duration = Duration::from_secs(900);
+use crate::runtime::bounded;
 
 /// Runs what `cli` asks for.
 ///
 /// # Errors
 /// It could not be run to its end.
-pub fn run(cli: &Cli) -> Result<Report, BoxError> {
-    match cli.scenario {
+pub fn run(cli: &Experiment) -> Result<Report, BoxError> {
+    match cli.name {
         Name::Reference => {
-            let in_process = reference::in_process::runs(cli.runs())?;
+            let in_process = reference::in_process::runs(cli.runs)?;
             let sockets =
-                bounded(async { reference::sockets::runs(&front(cli)?, cli.runs()).await })?;
+                bounded(async { reference::sockets::runs(&front(cli)?, cli.runs).await })?;
             reference::report(cli, &in_process, &sockets)
         }
         Name::Overhead => {
@@ -28,30 +24,14 @@ pub fn run(cli: &Cli) -> Result<Report, BoxError> {
             bounded(async { overhead::run(cli, &front(cli)?).await })
         }
         Name::Herd => bounded(async { herd::run(cli, &front(cli)?).await }),
+        Name::Generator => {
+            generator::pin()?;
+            bounded(generator::run(cli))
+        }
         Name::Followers => bounded(async { followers::run(cli, &front(cli)?).await }),
     }
 }
 
-fn front(cli: &Cli) -> Result<Binary, BoxError> {
+fn front(cli: &Experiment) -> Result<Binary, BoxError> {
     Binary::find(cli.front.as_deref())
-}
-
-/// Runs `experiment` on one thread. However it ends, what it had started is stopped: its guards are dropped.
-fn bounded<T>(experiment: impl Future<Output = Result<T, BoxError>>) -> Result<T, BoxError> {
-    // One thread: the other CPU is for the front end.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            // Correctness: biased, so that a load test that never yields for long still sees that it must stop.
-            biased;
-            _ = tokio::signal::ctrl_c() => Err("stopped by Ctrl-C".into()),
-            _ = terminate.recv() => Err("stopped by SIGTERM".into()),
-            done = tokio::time::timeout(LIMIT, experiment) => {
-                done.map_err(|_| format!("not over after {LIMIT:?}"))?
-            }
-        }
-    })
 }

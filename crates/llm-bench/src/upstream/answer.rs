@@ -1,5 +1,6 @@
 //! Answers, made beforehand.
 
+use super::Script;
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -81,9 +82,18 @@ pub(super) struct Prepared {
     pub(super) whole: Bytes,
     /// The head of a stream with its first event, then the others; in one piece where there is no pause between them.
     pub(super) stream: Vec<Bytes>,
+    /// What is sent instead, whatever is asked for.
+    pub(super) script: Option<Script>,
 }
 
 impl Prepared {
+    pub(super) fn scripted(script: Script) -> Self {
+        Self {
+            script: Some(script),
+            ..Self::new(Pace::AT_ONCE)
+        }
+    }
+
     pub(super) fn new(pace: Pace) -> Self {
         let text = Text::of(pace.tokens);
         let mut whole = format!(
@@ -118,6 +128,7 @@ impl Prepared {
             pace,
             whole: whole.into(),
             stream,
+            script: None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One connection: requests in, prepared answers out.
 
-use super::Last;
 use super::answer::Prepared;
-use super::server::State;
+use super::server::{Scripted, State};
+use super::{Last, Script};
 use crate::BoxError;
 use crate::clock::Stamp;
 use crate::http1::{Malformed, RequestHead};
@@ -27,7 +27,10 @@ async fn talk(mut stream: TcpStream, state: &State) -> Result<(), BoxError> {
         while let Some(request) = take(&mut buffer)? {
             state.calls.fetch_add(1, Ordering::Relaxed);
             let prepared = state.prepared.lock().clone();
-            answer(&mut stream, state, &prepared, request).await?;
+            match &prepared.script {
+                Some(script) => play(&mut stream, state, script).await?,
+                None => answer(&mut stream, state, &prepared, request).await?,
+            }
         }
         buffer.reserve(8 << 10);
         if stream.read_buf(&mut buffer).await? == 0 {
@@ -70,6 +73,31 @@ async fn answer(
             *state.last.lock() = std::mem::take(&mut last);
         }
         stream.write_all(part).await?;
+    }
+    Ok(())
+}
+
+async fn play(stream: &mut TcpStream, state: &State, script: &Script) -> Result<(), BoxError> {
+    let asked = Stamp::now();
+    let number = {
+        let mut history = state.history.lock();
+        history.push(Scripted {
+            asked,
+            sent: Vec::new(),
+        });
+        history.len() - 1
+    };
+    let mut due = tokio::time::Instant::now();
+    for (after, frame, cut) in script.frames() {
+        due += after;
+        wait_until(due).await;
+        if let Some(scripted) = state.history.lock().get_mut(number) {
+            scripted.sent.push(Stamp::now());
+        }
+        stream.write_all(&frame).await?;
+        if cut {
+            return Err("cut, as the script says".into());
+        }
     }
     Ok(())
 }

@@ -5,7 +5,9 @@
 
 mod answer;
 mod connection;
+mod script;
 mod server;
 
 pub use self::answer::{Pace, Text};
-pub use self::server::{Last, Upstream};
+pub use self::script::{Part, Script};
+pub use self::server::{Last, Upstream, serve};

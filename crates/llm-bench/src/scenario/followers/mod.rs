@@ -5,7 +5,7 @@ mod join;
 mod saturated;
 
 use crate::BoxError;
-use crate::cli::Cli;
+use crate::cli::Experiment;
 use crate::process::Binary;
 use crate::report::{Machine, Report, progress};
 use serde_json::json;
@@ -14,17 +14,17 @@ use serde_json::json;
 ///
 /// # Errors
 /// The front end cannot be reached, or an answer is missing.
-pub async fn run(cli: &Cli, front: &Binary) -> Result<Report, BoxError> {
+pub async fn run(cli: &Experiment, front: &Binary) -> Result<Report, BoxError> {
     progress(&format!(
         "followers: {} times, joining a stream of 2 s",
-        cli.runs()
+        cli.runs
     ));
-    let join = join::run(front, cli.runs()).await?;
+    let join = join::run(front, cli.runs).await?;
     progress(&format!(
         "followers: {} times, 50 callers of one answer",
-        cli.runs()
+        cli.runs
     ));
-    let fan_out = fan_out::run(front, cli.runs()).await?;
+    let fan_out = fan_out::run(front, cli.runs).await?;
     progress("followers: hits while the backend is saturated");
     let saturated = saturated::run(front).await?;
     let mut checks = join.checks();

@@ -4,7 +4,7 @@ use super::super::chat::Form;
 use super::load::closed_loop;
 use super::path::{Path, Servers};
 use crate::BoxError;
-use crate::cli::Cli;
+use crate::cli::Experiment;
 use crate::client::{Connection, Recording, Sources, open_many};
 use crate::clock::Stamp;
 use crate::measure::micros;
@@ -29,7 +29,10 @@ pub(super) struct Measured {
     pub(super) rate: Vec<f64>,
 }
 
-pub(super) async fn measure(servers: &Servers<'_>, cli: &Cli) -> Result<Vec<Measured>, BoxError> {
+pub(super) async fn measure(
+    servers: &Servers<'_>,
+    cli: &Experiment,
+) -> Result<Vec<Measured>, BoxError> {
     let count = usize::try_from(cli.requests)?;
     let mut lanes: Vec<Measured> = Path::ALL
         .into_iter()

@@ -3,8 +3,8 @@
 use super::super::chat::Form;
 use super::path::Path;
 use crate::BoxError;
+use crate::arrivals::Cursor;
 use crate::client::{Connection, Recording};
-use crate::schedule::Cursor;
 use tokio::task::JoinSet;
 
 /// Sends the requests `from .. from + count` of a path over `connections`, which it gives back.

@@ -12,7 +12,7 @@ mod path;
 mod summary;
 
 use crate::BoxError;
-use crate::cli::Cli;
+use crate::cli::Experiment;
 use crate::process::{Binary, Nginx, pin_this_process, resident_mib};
 use crate::report::{Report, progress};
 use crate::upstream::{Pace, Upstream};
@@ -40,7 +40,7 @@ pub fn pin() -> Result<(), BoxError> {
 ///
 /// # Errors
 /// A server cannot be reached, or does not do on a path what the path is for.
-pub async fn run(cli: &Cli, front: &Binary) -> Result<Report, BoxError> {
+pub async fn run(cli: &Experiment, front: &Binary) -> Result<Report, BoxError> {
     let upstream = Upstream::start(Pace::AT_ONCE)?;
     let front = front.start(["--backend", &upstream.url()], Some(THEIRS))?;
     let nginx = match Nginx::version() {

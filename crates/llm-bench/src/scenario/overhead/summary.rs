@@ -4,7 +4,7 @@ use super::cpu::Measured;
 use super::first_byte::FirstByte;
 use super::path::Path;
 use crate::BoxError;
-use crate::cli::Cli;
+use crate::cli::Experiment;
 use crate::measure::Spread;
 use crate::process::Nginx;
 use crate::report::{Check, Machine, Report, Table};
@@ -32,7 +32,7 @@ struct Cost {
 }
 
 pub(super) fn report(
-    cli: &Cli,
+    cli: &Experiment,
     paths: &[Measured],
     first_bytes: &[FirstByte],
     idle_mib: f64,
@@ -109,7 +109,7 @@ fn cost(paths: &[Measured], measured: &Measured) -> Cost {
     }
 }
 
-fn cpu_table(cli: &Cli, costs: &[Cost]) -> Table {
+fn cpu_table(cli: &Experiment, costs: &[Cost]) -> Table {
     let mut table = Table::new(
         format!(
             "overhead: CPU time a request, {} rounds of {} requests, median (least–most) of the rounds",

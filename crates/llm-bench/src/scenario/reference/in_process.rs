@@ -3,9 +3,9 @@
 use super::workload::{Answer, CALLERS, PAUSE, REQUESTS, Run, WINDOW, body};
 use super::{Batches, Mode};
 use crate::BoxError;
+use crate::arrivals::Cursor;
 use crate::measure::Source;
 use crate::report::progress;
-use crate::schedule::Cursor;
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};

@@ -3,11 +3,11 @@
 use super::workload::{Answer, CALLERS, PAUSE, REQUESTS, Run, body};
 use super::{Batches, Mode};
 use crate::BoxError;
+use crate::arrivals::Cursor;
 use crate::client::{Connection, Recording, Sources, get, open_many, post};
 use crate::clock::Stamp;
 use crate::process::Binary;
 use crate::report::progress;
-use crate::schedule::Cursor;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Barrier;

@@ -3,7 +3,7 @@
 use super::workload::{LIMIT, TOLERANCE};
 use super::{Mode, Run};
 use crate::BoxError;
-use crate::cli::Cli;
+use crate::cli::Experiment;
 use crate::measure::{Sorted, millis};
 use crate::report::{Check, Machine, Report, Table};
 use serde::Serialize;
@@ -121,7 +121,7 @@ const SOCKETS: &str = "over sockets";
 /// # Errors
 /// The figures cannot be written as JSON.
 pub fn report(
-    cli: &Cli,
+    cli: &Experiment,
     in_process: &[(Mode, Run)],
     sockets: &[(Mode, Run)],
 ) -> Result<Report, BoxError> {

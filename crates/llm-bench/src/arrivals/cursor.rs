@@ -1,7 +1,7 @@
-//! Who sends what, when.
+//! The numbers of a closed loop.
 //!
-//! A closed loop: each connection sends its next request when the answer to the last one is there. The requests are numbered,
-//! and the connections share one [`Cursor`], so that together they send each number once, in order.
+//! Each connection sends its next request when the answer to the last one is there. The requests are numbered, and the
+//! connections share one [`Cursor`], so that together they send each number once, in order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
