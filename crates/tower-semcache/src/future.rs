@@ -14,7 +14,7 @@ use crate::cache::{Cache, Commit, Generation};
 use crate::guard::{AcceptAll, Guard};
 use crate::lookup::Lookup;
 use crate::matching::{Matching, Threshold};
-use crate::outcome::{Detail, Outcome};
+use crate::outcome::Outcome;
 use crate::record::Record;
 use crate::semantic::{NoEmbedder, Semantic};
 use crate::vector::{Unit, Vector};
@@ -160,10 +160,7 @@ impl<S, Req, V, G> Search<S, Req, V, G> {
         let served = hit.and_then(|hit| Some((hit.detail(), record.replay(&hit, &miss.request)?)));
         match served {
             Some((detail, response)) => {
-                match detail {
-                    Detail::Exact => counters.hits_exact.add(1),
-                    Detail::Semantic { .. } => counters.hits_semantic.add(1),
-                }
+                counters.hit(detail);
                 State::Done {
                     response: Some(Ok(response)),
                 }

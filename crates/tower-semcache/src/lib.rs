@@ -110,7 +110,14 @@
 //! # What a caller can do
 //!
 //! A [`Control`] can only make reuse stricter. Threshold, scope and life time come from the policy.
-//! A semantic hit is never stored under the asked request: a wrong one ends with its origin's life.
+//! The layers never store a semantic hit under the asked request. [`Cache::promote`] does, as a copy
+//! that is as old as its origin and leaves with it: a wrong one lives no longer than what it came from.
+//!
+//! # Mistakes
+//!
+//! An answer reported as bad ([`Cache::bad`]) leaves before the next look-up, with every copy of it. Two
+//! answers found to be different ([`Cache::veto`]) never answer each other's requests again while one of
+//! them lives. Whoever is judged different from 64 others answers equal requests only.
 //!
 //! # Back-pressure
 //!
@@ -162,7 +169,7 @@ pub mod hashed;
 pub mod http;
 pub mod probe;
 
-pub use cache::{Builder, Cache, Commit, EntryId, Hit, Refusal, Stats};
+pub use cache::{Builder, Cache, Commit, EntryId, Hit, Neighbour, Provenance, Refusal, Stats};
 pub use control::Control;
 pub use future::ResponseFuture;
 pub use guard::{AcceptAll, Guard, Verdict};

@@ -40,6 +40,11 @@ impl Matching {
     pub fn threshold(cosine: f32) -> Result<Self, InvalidThreshold> {
         Threshold::new(cosine).map(Self::Threshold)
     }
+
+    /// Whether this similarity is enough by itself.
+    pub(crate) fn reaches(self, similarity: Similarity) -> bool {
+        matches!(self, Self::Threshold(threshold) if similarity >= threshold.similarity())
+    }
 }
 
 // === impl Threshold ===

@@ -26,7 +26,7 @@ pub struct ScopeBuilder {
 }
 
 /// 32 bytes that are already uniform: hashing one means reading its first eight bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Digest([u8; 32]);
 
 /// The hasher for maps keyed by a [`Digest`] or by a number of our own. A keyed BLAKE3 output needs

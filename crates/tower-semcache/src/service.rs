@@ -67,7 +67,7 @@ impl<S, P, H, V, E, G> CacheService<S, P, H, V, E, G> {
     {
         let hit = self.cache.get(lookup)?;
         let response = self.record.replay(&hit, request)?;
-        self.cache.counters().hits_exact.add(1);
+        self.cache.counters().hit(hit.detail());
         Some(response)
     }
 }

@@ -1,12 +1,14 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::index::Slot;
-use crate::outcome::{Detail, Outcome};
+use super::trust::Trust;
+use crate::matching::Similarity;
 use crate::scope::{Digest, Scope};
 
 /// Names one stored answer, in one store, for ever: an answer stored later in its place has another.
@@ -17,26 +19,26 @@ pub struct EntryId {
     pub(crate) key: Digest,
 }
 
-/// One stored answer. Immutable: whoever holds it needs no lock.
+/// One stored answer. Its request and its value never change: whoever holds it needs no lock.
 pub(crate) struct Entry<V> {
     pub(crate) id: EntryId,
     pub(crate) scope: Scope,
     pub(crate) canonical: Bytes,
     pub(crate) text: Option<Arc<str>>,
-    pub(crate) value: V,
+    pub(crate) answer: Answer<V>,
     pub(crate) stored: Instant,
     pub(crate) expires: Instant,
-    /// All that this entry costs the store, its vector included.
-    pub(crate) bytes: usize,
+    /// All that this entry costs the store, its vector included. Grows under the lock of its shard.
+    pub(crate) bytes: AtomicUsize,
     /// Its row in the index, when it has a vector there.
     pub(crate) slot: Option<Arc<Slot>>,
+    pub(crate) trust: Trust,
 }
 
-/// A stored answer, found. Cheap to clone; holding it keeps only the answer alive.
-pub struct Hit<V> {
-    entry: Arc<Entry<V>>,
-    detail: Detail,
-    age: Duration,
+pub(crate) enum Answer<V> {
+    Own(V),
+    /// Promoted: the answer of a similar request.
+    Of(Arc<Entry<V>>, Similarity),
 }
 
 // === impl EntryId ===
@@ -61,60 +63,23 @@ impl<V> Entry<V> {
     pub(crate) fn remaining(&self, now: Instant) -> Duration {
         self.expires.saturating_duration_since(now)
     }
-}
 
-// === impl Hit ===
-
-impl<V> Hit<V> {
-    pub(crate) fn new(entry: Arc<Entry<V>>, detail: Detail, now: Instant) -> Self {
-        let age = entry.age(now);
-        Self { entry, detail, age }
-    }
-
-    /// The stored answer.
-    #[must_use]
-    pub fn value(&self) -> &V {
-        &self.entry.value
-    }
-
-    /// How long ago it was stored.
-    #[must_use]
-    pub const fn age(&self) -> Duration {
-        self.age
-    }
-
-    /// How the stored request matched.
-    #[must_use]
-    pub const fn detail(&self) -> Detail {
-        self.detail
-    }
-
-    /// What a response made of this hit says about itself.
-    #[must_use]
-    pub const fn outcome(&self) -> Outcome {
-        Outcome::Hit {
-            detail: self.detail,
-            age: self.age,
+    /// Where a promoted copy comes from.
+    pub(crate) const fn origin(&self) -> Option<&Arc<Self>> {
+        match &self.answer {
+            Answer::Own(_) => None,
+            Answer::Of(origin, _) => Some(origin),
         }
     }
 }
 
-impl<V> Clone for Hit<V> {
-    fn clone(&self) -> Self {
-        Self {
-            entry: Arc::clone(&self.entry),
-            detail: self.detail,
-            age: self.age,
-        }
-    }
-}
+// === impl Answer ===
 
-impl<V> fmt::Debug for Hit<V> {
-    /// Does not show the answer.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hit")
-            .field("detail", &self.detail)
-            .field("age", &self.age)
-            .finish_non_exhaustive()
+impl<V> Answer<V> {
+    pub(crate) fn value(&self) -> &V {
+        match self {
+            Self::Own(value) => value,
+            Self::Of(origin, _) => origin.answer.value(),
+        }
     }
 }

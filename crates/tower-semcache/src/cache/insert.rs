@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,11 +7,12 @@ use tokio::time::Instant;
 
 use super::builder::FOREVER;
 use super::commit::Refusal;
-use super::entry::{Entry, EntryId};
+use super::entry::{Answer, Entry, EntryId};
 use super::generation::Generation;
 use super::index::Index;
 use super::shard::Shard;
 use super::store::Cache;
+use super::trust::Trust;
 use crate::lookup::Lookup;
 use crate::vector::Unit;
 use crate::weigh::Weigh;
@@ -117,11 +118,12 @@ impl<V> Cache<V> {
             scope,
             canonical: Bytes::copy_from_slice(&canonical),
             text,
-            value,
+            answer: Answer::Own(value),
             stored: now,
             expires,
-            bytes,
+            bytes: AtomicUsize::new(bytes),
             slot,
+            trust: Trust::new(sequence),
         });
         let removed = self.shard(&key).ok_or(Refusal::Purged).and_then(|shard| {
             let mut shard = shard.lock();
@@ -130,6 +132,7 @@ impl<V> Cache<V> {
             let current = self.inner.generations.of(&scope) == generation;
             let newer = shard
                 .peek(&key)
+                .filter(|stored| stored.origin().is_none())
                 .is_some_and(|stored| stored.is_live(now) && stored.stored > began);
             match (current, newer) {
                 (true, false) => Ok(shard.insert(Arc::clone(&entry), now)),
@@ -144,14 +147,7 @@ impl<V> Cache<V> {
                 return Err(reason);
             }
         };
-        self.inner.counters.evicted.add(removed.evicted.len());
-        self.inner.counters.expired.add(removed.expired.len());
-        let gone = removed
-            .evicted
-            .iter()
-            .chain(&removed.expired)
-            .chain(&removed.replaced);
-        gone.for_each(|entry| self.unlist(entry));
+        self.left(removed);
         Ok(())
     }
 }

@@ -3,20 +3,30 @@
 mod builder;
 mod commit;
 mod entry;
+mod feedback;
 mod generation;
+mod hit;
 mod index;
 mod insert;
 mod lru;
+mod neighbours;
+mod pairs;
+mod promote;
 mod search;
 mod shard;
 mod stats;
 mod store;
+mod trust;
+
 #[cfg(test)]
 mod tests;
 
 pub use builder::Builder;
 pub use commit::{Commit, Refusal};
-pub use entry::{EntryId, Hit};
+pub use entry::EntryId;
+pub use hit::Hit;
+pub use neighbours::Neighbour;
+pub use promote::Provenance;
 pub use stats::Stats;
 pub use store::Cache;
 

@@ -1,8 +1,8 @@
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 
-use super::entry::{Entry, Hit};
+use super::hit::Hit;
 use super::index::{Candidate, Depth};
 use super::store::Cache;
 use crate::guard::Guard;
@@ -76,46 +76,29 @@ impl<V> Cache<V> {
     where
         G: Guard,
     {
-        let now = Instant::now();
+        let (now, own) = (Instant::now(), self.own(lookup));
         for candidate in candidates.iter().take(MAX_GUARDED) {
-            let Some(entry) = self.usable(lookup, candidate, now) else {
+            let Some(entry) = self.usable(lookup, candidate.id, now) else {
                 continue;
             };
             let Some(cached) = entry.text.as_deref() else {
                 continue;
             };
+            if self.vetoed(lookup, own.as_ref(), &entry) {
+                continue;
+            }
             let verdict = guard.accepts_at(asked, cached, candidate.similarity);
             if !verdict.is_accept() {
                 self.inner.counters.guard_rejected.add(1);
                 continue;
             }
             self.touch(&candidate.id.key, now);
+            entry.trust.served_semantic.fetch_add(1, Ordering::Relaxed);
             let detail = Detail::Semantic {
                 similarity: candidate.similarity,
             };
             return Some(Hit::new(entry, detail, now));
         }
         None
-    }
-
-    /// The entry of a row, when it is still there, live, and admitted by the caller.
-    fn usable(
-        &self,
-        lookup: &Lookup,
-        candidate: &Candidate,
-        now: Instant,
-    ) -> Option<Arc<Entry<V>>> {
-        let id = candidate.id;
-        let entry = self.shard(&id.key)?.lock().peek(&id.key)?;
-        if entry.id != id || entry.scope != lookup.scope {
-            return None;
-        }
-        if !entry.is_live(now) {
-            // Takes it out, and its row with it.
-            self.touch(&id.key, now);
-            return None;
-        }
-        let admitted = lookup.control.admits(entry.age(now), entry.remaining(now));
-        admitted.then_some(entry)
     }
 }

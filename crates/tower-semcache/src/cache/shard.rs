@@ -1,8 +1,9 @@
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 
-use super::entry::Entry;
+use super::entry::{Entry, EntryId};
 use super::lru::{Index, Lru};
 use crate::scope::{Digest, DigestMap, Scope};
 
@@ -103,7 +104,18 @@ impl<V> Shard<V> {
             replaced: self.remove(&entry.id.key),
         };
         self.search_expired(now, &mut removed.expired);
-        while self.bytes.saturating_add(entry.bytes) > self.max_bytes {
+        let bytes = entry.bytes.load(Ordering::Relaxed);
+        self.make_room(bytes, now, &mut removed);
+        let (key, expires) = (entry.id.key, entry.expires);
+        if let Some(index) = self.lru.push(Place { expires, entry }) {
+            self.slots.insert(key, index);
+            self.bytes += bytes;
+        }
+        removed
+    }
+
+    fn make_room(&mut self, bytes: usize, now: Instant, removed: &mut Removed<V>) {
+        while self.bytes.saturating_add(bytes) > self.max_bytes {
             let oldest = self
                 .lru
                 .oldest()
@@ -119,18 +131,33 @@ impl<V> Shard<V> {
             };
             list.push(oldest);
         }
-        let (key, bytes) = (entry.id.key, entry.bytes);
-        let expires = entry.expires;
-        if let Some(index) = self.lru.push(Place { expires, entry }) {
-            self.slots.insert(key, index);
+    }
+
+    /// Adds to the bytes of an entry, and takes out what no longer fits: itself, when it is the least
+    /// recently used.
+    pub(crate) fn charge(&mut self, id: EntryId, bytes: usize, now: Instant) -> Removed<V> {
+        let mut removed = Removed {
+            evicted: Vec::new(),
+            expired: Vec::new(),
+            replaced: None,
+        };
+        if let Some(entry) = self.peek(&id.key).filter(|entry| entry.id == id) {
+            entry.bytes.fetch_add(bytes, Ordering::Relaxed);
             self.bytes += bytes;
+            self.make_room(0, now, &mut removed);
         }
         removed
     }
 
+    /// Removes the entry of this name, and no other under its key.
+    pub(crate) fn remove_entry(&mut self, id: EntryId) -> Option<Arc<Entry<V>>> {
+        self.peek(&id.key).filter(|entry| entry.id == id)?;
+        self.remove(&id.key)
+    }
+
     pub(crate) fn remove(&mut self, key: &Digest) -> Option<Arc<Entry<V>>> {
         let Place { entry, .. } = self.lru.remove(self.slots.remove(key)?)?;
-        self.bytes -= entry.bytes;
+        self.bytes -= entry.bytes.load(Ordering::Relaxed);
         Some(entry)
     }
 

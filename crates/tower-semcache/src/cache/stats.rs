@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::commit::Refusal;
+use crate::outcome::Detail;
 
 /// A snapshot of the counters of a [`Cache`](super::Cache). All but the three gauges only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +87,14 @@ pub(crate) struct Counter(AtomicU64);
 // === impl Counters ===
 
 impl Counters {
+    pub(crate) fn hit(&self, detail: Detail) {
+        match detail {
+            Detail::Exact => &self.hits_exact,
+            Detail::Semantic { .. } => &self.hits_semantic,
+        }
+        .add(1);
+    }
+
     pub(crate) fn refused(&self, reason: Refusal) {
         match reason {
             Refusal::TooLarge => &self.refused_too_large,

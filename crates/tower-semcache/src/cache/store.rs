@@ -8,13 +8,14 @@ use tokio::time::Instant;
 
 use super::builder::Builder;
 use super::commit::Commit;
-use super::entry::{Entry, Hit};
+use super::entry::Entry;
 use super::generation::{Generation, Generations};
+use super::hit::Hit;
 use super::index::Index;
-use super::shard::{Found, Shard};
+use super::pairs::Pairs;
+use super::shard::{Found, Removed, Shard};
 use super::stats::{Counters, Stats};
 use crate::lookup::Lookup;
-use crate::outcome::Detail;
 use crate::scope::{Digest, Scope};
 
 /// Answers of type `V` in memory, under one bound in bytes. A clone is the same store.
@@ -34,6 +35,7 @@ pub struct Cache<V> {
 pub(super) struct Inner<V> {
     pub(super) shards: Box<[Mutex<Shard<V>>]>,
     pub(super) index: Index,
+    pub(super) pairs: Pairs,
     pub(super) generations: Generations,
     pub(super) sequence: AtomicU64,
     pub(super) recording: AtomicUsize,
@@ -65,6 +67,7 @@ impl<V> Cache<V> {
             inner: Arc::new(Inner {
                 shards: std::iter::repeat_with(shard).take(shards.max(1)).collect(),
                 index: Index::default(),
+                pairs: Pairs::within(max_bytes),
                 generations: Generations::new(),
                 sequence: AtomicU64::new(0),
                 recording: AtomicUsize::new(0),
@@ -89,7 +92,8 @@ impl<V> Cache<V> {
         let entry = self.touch(&lookup.key, now)?;
         let equal = entry.scope == lookup.scope && entry.canonical == lookup.canonical;
         let admitted = lookup.control.admits(entry.age(now), entry.remaining(now));
-        (equal && admitted).then(|| Hit::new(entry, Detail::Exact, now))
+        let entry = (equal && admitted).then_some(entry)?;
+        self.hit_under_own_key(lookup, entry, now)
     }
 
     /// Begins a request: hand the commit to whoever sees its answer end.
@@ -223,8 +227,27 @@ impl<V> Cache<V> {
         entries.iter().for_each(|entry| self.unlist(entry));
     }
 
-    /// Takes the vector of an entry that has left out of the index.
+    /// Counts those that left a shard to make room, and sees to what follows.
+    pub(super) fn left(&self, removed: Removed<V>) {
+        self.inner.counters.evicted.add(removed.evicted.len());
+        self.inner.counters.expired.add(removed.expired.len());
+        let gone = removed
+            .evicted
+            .iter()
+            .chain(&removed.expired)
+            .chain(&removed.replaced);
+        gone.for_each(|entry| self.unlist(entry));
+    }
+
+    /// What follows when an entry has left: its copies leave the store, and its vector the index.
     pub(super) fn unlist(&self, entry: &Entry<V>) {
+        for copy in entry.trust.leave() {
+            let copy = self.take_out(copy);
+            self.inner.counters.evicted.add(usize::from(copy.is_some()));
+        }
+        if let Some(origin) = entry.origin() {
+            origin.trust.disown(entry.id);
+        }
         if let Some(slot) = &entry.slot {
             self.inner.index.remove(&entry.scope, slot);
         }

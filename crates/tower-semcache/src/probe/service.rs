@@ -54,7 +54,7 @@ impl<S, P, H, V> Probe<S, P, H, V> {
         let lookup = self.policy.lookup(request)?;
         let hit = self.cache.get(&lookup)?;
         let response = self.record.replay(&hit, request)?;
-        self.cache.counters().hits_exact.add(1);
+        self.cache.counters().hit(hit.detail());
         Some(response)
     }
 }
