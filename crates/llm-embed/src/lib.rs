@@ -10,14 +10,21 @@
     feature = "minilm",
     doc = "| `minilm` | [`minilm::MiniLm`]: all-MiniLM-L6-v2 | here, on threads of its own |"
 )]
+#![cfg_attr(
+    feature = "openai",
+    doc = "| `openai` | [`openai::OpenAi`]: any server with `/v1/embeddings` | there |"
+)]
 //!
 //! The embedder without a model, hashed n-grams, is in [`tower_semcache`] itself (feature `hashed`).
 #![forbid(unsafe_code)]
 
 mod embedder;
+#[cfg(feature = "minilm")]
 pub mod error;
 #[cfg(feature = "minilm")]
 pub mod minilm;
+#[cfg(feature = "openai")]
+pub mod openai;
 
 pub use self::embedder::{Embedder, EmbedderId};
 

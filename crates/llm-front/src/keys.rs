@@ -6,16 +6,17 @@
 
 use crate::asked::{Asked, Bypass, Form};
 use crate::config::Config;
-use crate::config::types::{Sampled, Semantic, Tenants, UpstreamForm};
+use crate::config::types::{Sampled, Tenants, UpstreamForm};
 use crate::errors::Refusal;
 use crate::layers::merge::Mergeable;
 use crate::layers::tenant::{self, Tenant};
+use crate::semantic::Asks;
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, request::Parts};
 use llm_backend::merge::{self, Part, completion_request};
 use llm_backend::prompt::{Endpoint, Prompt};
 use std::time::Duration;
-use tower_semcache::{Control, Lookup, Matching, Secret};
+use tower_semcache::{Control, Lookup, Secret};
 
 /// Makes keys.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub struct Keys {
     sampled: Sampled,
     shares: bool,
     keeps: bool,
-    matching: Matching,
+    semantic: Option<Asks>,
     ttl: Duration,
     upstream_form: UpstreamForm,
     merge: bool,
@@ -35,9 +36,10 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys for this configuration, under a secret of this process alone.
+    /// Keys for this configuration, under a secret of this process alone. `semantic` is how rephrased requests are looked
+    /// up, where they are.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, semantic: Option<Asks>) -> Self {
         Self {
             secret: Secret::random(),
             tenants: config.tenants,
@@ -46,12 +48,7 @@ impl Keys {
             sampled: config.sampled,
             shares: config.cache.is_on() || config.coalesce.is_on(),
             keeps: config.cache.is_on(),
-            matching: match config.semantic {
-                Semantic::Off => Matching::Exact,
-                Semantic::Hashed => {
-                    Matching::threshold(config.threshold.0).unwrap_or(Matching::Exact)
-                }
-            },
+            semantic,
             ttl: config.cache_ttl.0,
             upstream_form: config.upstream_form,
             merge: config.merge.is_on(),
@@ -119,10 +116,10 @@ impl Keys {
     }
 
     fn key(&self, endpoint: Endpoint, parts: &Parts, prompt: &Prompt) -> Lookup {
-        let semantic = match self.matching {
-            Matching::Exact => None,
-            _ => prompt.semantic(),
-        };
+        let semantic = self.semantic.as_ref().and_then(|asks| {
+            let semantic = prompt.semantic()?;
+            asks.admits(&semantic.text).then_some((asks, semantic))
+        });
         let tenant = parts.extensions.get::<Tenant>().map(|tenant| &tenant.0);
         let mut scope = self.secret.scope_builder();
         scope = scope
@@ -140,14 +137,16 @@ impl Keys {
         if endpoint == Endpoint::Generate {
             scope = scope.part("model", self.generate_model.as_bytes());
         }
-        if let Some(semantic) = &semantic {
-            scope = scope.part("around", &semantic.without_text);
+        if let Some((asks, semantic)) = &semantic {
+            scope = scope
+                .part("around", &semantic.without_text)
+                .part("embedder", &asks.embedder);
         }
         let lookup = Lookup::new(&self.secret, scope.finish(), prompt.canonical.clone())
             .control(Control::from_headers(&parts.headers))
             .ttl(self.ttl);
         match semantic {
-            Some(semantic) => lookup.text(semantic.text).matching(self.matching),
+            Some((asks, semantic)) => lookup.text(semantic.text).matching(asks.matching),
             None => lookup,
         }
     }

@@ -19,6 +19,7 @@ pub mod layers;
 pub mod metrics;
 mod policies;
 pub mod routes;
+mod semantic;
 pub mod server;
 pub mod source;
 pub mod stack;

@@ -37,6 +37,7 @@ use crate::layers::split::{Split, Way};
 use crate::layers::tenant::TenantLayer;
 use crate::metrics::Metrics;
 use crate::policies::{To, Whole, flight, lookup, stream_is_done};
+use crate::semantic::Tier;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
@@ -46,8 +47,6 @@ use std::sync::Arc;
 use tower::{BoxError, ServiceBuilder};
 use tower_batch_llm::{BatchLayer, Window};
 use tower_coalesce::{CoalesceLayer, http::SharedBody};
-use tower_semcache::guard::Literal;
-use tower_semcache::hashed::{HashedEmbedder, Ngrams};
 use tower_semcache::http::{Answer, HttpRecord};
 use tower_semcache::{Cache, CacheLayer, ProbeLayer};
 
@@ -116,11 +115,13 @@ where
         .layer(admission.clone())
         .service(Split::new(batched_or_direct, batched, backend.clone()));
 
+    let semantic = Tier::new(config)?;
     let keys = when(config.cache.is_on(), lookup::<RequestBody>);
     let record = HttpRecord::new("llm-front").complete(Whole);
     // Whether a request is matched by similarity is said by its look-up: see `Keys`.
     let caching = CacheLayer::new(cache.clone(), keys, record.clone().transcode(To::Flight))
-        .semantic(HashedEmbedder::new(Ngrams::WordsAndPairs), Literal);
+        .semantic(semantic.embedder, semantic.guard)
+        .embed_deadline(semantic.deadline);
     let shared = ServiceBuilder::new()
         .layer_fn(Shared::new)
         .layer(ProbeLayer::new(cache, keys, record.transcode(To::Caller)))
@@ -137,7 +138,10 @@ where
         .service(upstream);
     let read = ServiceBuilder::new()
         .layer_fn(Shared::new)
-        .layer(PromptLayer::new(Arc::new(Keys::new(config)), bounds))
+        .layer(PromptLayer::new(
+            Arc::new(Keys::new(config, semantic.asks)),
+            bounds,
+        ))
         .layer_fn(Shared::new)
         .layer(LabelLayer)
         .service(Split::new(shared_or_alone, shared, alone));

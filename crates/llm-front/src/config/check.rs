@@ -55,6 +55,7 @@ impl Config {
             ("first_token_timeout", self.first_token_timeout),
             ("idle_timeout", self.idle_timeout),
             ("cache_ttl", self.cache_ttl),
+            ("embed_timeout", self.embed_timeout),
             ("flight_age", self.flight_age),
         ] {
             if value.0.is_zero() {

@@ -1,8 +1,8 @@
 //! The one table of settings: name, type, default, environment variable, meaning.
 
 use super::types::{
-    Backend, BatchWindow, HeaderNames, LogFormat, Maybe, Named, Sampled, Semantic, Size, Span,
-    Switch, Tenants, Text, Threshold, UpstreamForm,
+    Backend, BatchWindow, GuardRules, HeaderNames, LogFormat, Maybe, Named, Sampled, Semantic,
+    Size, Span, Switch, Tenants, Text, Threshold, UpstreamForm,
 };
 use std::net::SocketAddr;
 
@@ -110,10 +110,20 @@ settings! {
         cache_entry_bytes: Size = "4MiB", "LLM_FRONT_CACHE_ENTRY_BYTES";
         /// How long an answer is kept, at most. Never kept: what ran into a limit (finish_reason `length`), was filtered, failed or broke off
         cache_ttl: Span = "1h", "LLM_FRONT_CACHE_TTL";
-        /// Serve answers to rephrased requests: `off`, or `hashed` (the n-gram reference embedder: no model, parity only)
+    }
+    "Rephrased requests (semantic matching)" {
+        /// Serve answers to rephrased requests, found by: `off`, `minilm` (all-MiniLM-L6-v2 in this process; `cargo xtask model fetch` gets it), `hashed` (n-grams: no model, parity with the reference only), or the URL of a server with /v1/embeddings
         semantic: Semantic = "off", "LLM_FRONT_SEMANTIC";
+        /// Folder of the model, in the layout of the Hugging Face hub
+        model: Text = "models/all-MiniLM-L6-v2", "LLM_FRONT_MODEL";
+        /// Model that an embedding server is asked for
+        embedding_model: Text = "all-minilm-l6-v2", "LLM_FRONT_EMBEDDING_MODEL";
+        /// Longest wait for an embedding; beyond it the request goes on as a miss
+        embed_timeout: Span = "100ms", "LLM_FRONT_EMBED_TIMEOUT";
         /// Similarity from which a rephrased request is a hit, above 0, at most 1
         threshold: Threshold = "0.96", "LLM_FRONT_THRESHOLD";
+        /// Who has the last word on a similar text: `english` (numbers and units, direction, negation, names and more), `literal` (numbers, quotes, negation), or `off`
+        guard: GuardRules = "english", "LLM_FRONT_GUARD";
     }
     "Coalescing" {
         /// Let identical requests in flight share one call: on or off

@@ -40,12 +40,14 @@ choice! {
 }
 
 choice! {
-    /// Which embedder finds rephrased requests.
-    Semantic {
-        /// None: only equal requests match.
+    /// Who has the last word on a rephrased request.
+    GuardRules {
+        /// Rules for English; texts in other languages match when their words are equal.
+        English = "english",
+        /// Numbers, quoted texts and negation must agree: the reference's rules.
+        Literal = "literal",
+        /// Nobody: similarity alone decides.
         Off = "off",
-        /// Hashed n-grams.
-        Hashed = "hashed",
     }
 }
 

@@ -74,5 +74,5 @@ where
 mod choices;
 mod values;
 
-pub use choices::{BatchWindow, LogFormat, Sampled, Semantic, Tenants, UpstreamForm};
-pub use values::{Backend, HeaderNames, Maybe, Size, Span, Switch, Text, Threshold};
+pub use choices::{BatchWindow, GuardRules, LogFormat, Sampled, Tenants, UpstreamForm};
+pub use values::{Backend, HeaderNames, Maybe, Semantic, Size, Span, Switch, Text, Threshold};

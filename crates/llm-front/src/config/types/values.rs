@@ -6,14 +6,23 @@ use std::{fmt, str::FromStr, time::Duration};
 
 named! {
     std::net::SocketAddr = "IP:PORT", usize = "NUMBER", Size = "BYTES", Span = "TIME", Switch = "on|off", Text = "TEXT",
-    Backend = "URL", Threshold = "0..1", HeaderNames = "NAME,…",
+    Backend = "URL", Semantic = "off|minilm|hashed|URL", Threshold = "0..1", HeaderNames = "NAME,…",
 }
 
 impl<T: Named> Named for Maybe<T> {
     const NAME: &str = T::NAME;
 }
 
-deserialize_as_text!(Span, Size, Switch, Backend, Text, Threshold, HeaderNames);
+deserialize_as_text!(
+    Span,
+    Size,
+    Switch,
+    Backend,
+    Semantic,
+    Text,
+    Threshold,
+    HeaderNames
+);
 
 /// On or off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -177,6 +186,39 @@ where
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         from_text(deserializer)
+    }
+}
+
+/// Who turns a text into a vector, so that rephrased requests can be found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Semantic {
+    /// Nobody: only equal requests match.
+    Off,
+    /// all-MiniLM-L6-v2, in this process.
+    MiniLm,
+    /// Hashed n-grams.
+    Hashed,
+    /// An OpenAI-compatible server's `/v1/embeddings`.
+    Server(http::Uri),
+}
+
+impl FromStr for Semantic {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let invalid = || {
+            Invalid(format!(
+                "`{text}` is no embedder: write off, minilm, hashed, or the URL of an embedding server like http://localhost:8001"
+            ))
+        };
+        match text {
+            "off" => Ok(Self::Off),
+            "minilm" => Ok(Self::MiniLm),
+            "hashed" => Ok(Self::Hashed),
+            _ => match text.parse() {
+                Ok(Backend::Url(url)) => Ok(Self::Server(url)),
+                _ => Err(invalid()),
+            },
+        }
     }
 }
 

@@ -1,0 +1,163 @@
+//! The parts of the semantic tier: who embeds, who has the last word, and which texts may be matched at all.
+
+use crate::config::Config;
+use crate::config::types::{GuardRules, Semantic};
+use crate::errors::Chain;
+use llm_backend::client;
+use llm_embed::Embedder;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, ServiceExt};
+use tower_semcache::guard::{AcceptAll, Guard, Guards, Literal, Route, Verdict};
+use tower_semcache::hashed::{HashedEmbedder, Ngrams};
+use tower_semcache::{Matching, Similarity, Vector};
+use tower_service::Service;
+
+/// The parts of the tier that `config` asks for.
+pub(crate) struct Tier {
+    /// From a text to its vector.
+    pub(crate) embedder: BoxCloneSyncService<Arc<str>, Vector, BoxError>,
+    /// The last word.
+    pub(crate) guard: Words,
+    /// Longest wait for a vector.
+    pub(crate) deadline: Duration,
+    /// What its look-ups are like; none: nothing is looked up here.
+    pub(crate) asks: Option<Asks>,
+}
+
+/// What the look-ups of a semantic tier are like.
+#[derive(Clone, Debug)]
+pub(crate) struct Asks {
+    /// How close is close enough.
+    pub(crate) matching: Matching,
+    /// What tells its vectors from another embedder's: part of every scope.
+    pub(crate) embedder: Vec<u8>,
+    /// Whether texts of which no similar one can have the answer are kept out.
+    routes: bool,
+}
+
+/// Who has the last word on a similar text.
+#[derive(Clone, Debug)]
+pub(crate) enum Words {
+    English(Guards),
+    Literal(Literal),
+    Off(AcceptAll),
+}
+
+impl Tier {
+    /// The tier that `config` asks for. Where the model is not there, only equal requests match, and the log says how to get
+    /// it.
+    ///
+    /// # Errors
+    /// The embedding server's URL cannot be used.
+    pub(crate) fn new(config: &Config) -> Result<Self, BoxError> {
+        let hashed = || {
+            (
+                boxed(HashedEmbedder::new(Ngrams::WordsAndPairs)),
+                b"hashed".to_vec(),
+            )
+        };
+        let ((embedder, id), matches) = match &config.semantic {
+            Semantic::Off => (hashed(), false),
+            Semantic::Hashed => (hashed(), true),
+            Semantic::MiniLm => match minilm(config) {
+                Ok(found) => (found, true),
+                Err(error) => {
+                    tracing::warn!(
+                        "rephrased requests are not matched, only equal ones: {}. `cargo xtask model fetch` gets the model, --model names its folder",
+                        Chain(&*error)
+                    );
+                    (hashed(), false)
+                }
+            },
+            Semantic::Server(url) => {
+                let base = url.to_string();
+                let limits = client::Limits::none()
+                    .connect(config.connect_timeout.0)
+                    .total(Duration::from_secs(30));
+                let server = client::OpenAi::builder(base.parse()?)
+                    .limits(limits)
+                    .build();
+                let embedder =
+                    llm_embed::openai::OpenAi::new(server, &base, &config.embedding_model.0);
+                let id = embedder.id().as_bytes().to_vec();
+                ((boxed(embedder), id), true)
+            }
+        };
+        let guard = match config.guard {
+            GuardRules::English => Words::English(Guards::english()),
+            GuardRules::Literal => Words::Literal(Literal),
+            GuardRules::Off => Words::Off(AcceptAll),
+        };
+        let asks = Asks {
+            matching: Matching::threshold(config.threshold.0)?,
+            embedder: id,
+            routes: config.guard == GuardRules::English,
+        };
+        Ok(Self {
+            embedder,
+            guard,
+            deadline: config.embed_timeout.0,
+            asks: matches.then_some(asks),
+        })
+    }
+}
+
+impl Asks {
+    /// Whether a text may have a similar one's answer, and give its own.
+    pub(crate) fn admits(&self, text: &str) -> bool {
+        !self.routes || Route::of(text) == Route::Semantic
+    }
+}
+
+impl Guard for Words {
+    fn accepts(&self, asked: &str, cached: &str) -> Verdict {
+        match self {
+            Self::English(guard) => guard.accepts(asked, cached),
+            Self::Literal(guard) => guard.accepts(asked, cached),
+            Self::Off(guard) => guard.accepts(asked, cached),
+        }
+    }
+
+    fn accepts_at(&self, asked: &str, cached: &str, similarity: Similarity) -> Verdict {
+        match self {
+            Self::English(guard) => guard.accepts_at(asked, cached, similarity),
+            Self::Literal(guard) => guard.accepts_at(asked, cached, similarity),
+            Self::Off(guard) => guard.accepts_at(asked, cached, similarity),
+        }
+    }
+}
+
+impl fmt::Debug for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tier")
+            .field("guard", &self.guard)
+            .field("asks", &self.asks)
+            .finish_non_exhaustive()
+    }
+}
+
+type Found = (BoxCloneSyncService<Arc<str>, Vector, BoxError>, Vec<u8>);
+
+#[cfg(feature = "minilm")]
+fn minilm(config: &Config) -> Result<Found, BoxError> {
+    let model = llm_embed::minilm::MiniLm::builder().load(&config.model.0)?;
+    let id = model.id().as_bytes().to_vec();
+    Ok((boxed(model.service()), id))
+}
+
+#[cfg(not(feature = "minilm"))]
+fn minilm(_: &Config) -> Result<Found, BoxError> {
+    Err("this build is without the model's runtime: build with the feature `minilm`".into())
+}
+
+fn boxed<E>(embedder: E) -> BoxCloneSyncService<Arc<str>, Vector, BoxError>
+where
+    E: Service<Arc<str>, Response = Vector> + Clone + Send + Sync + 'static,
+    E::Error: Into<BoxError>,
+    E::Future: Send,
+{
+    BoxCloneSyncService::new(embedder.map_err(Into::into))
+}
