@@ -1,19 +1,19 @@
 //! What the tables know about words: one look-up gives all of it.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::hash::Table;
 use super::stem::stem;
 use super::table;
 use super::words::Words;
 
 /// The tables, joined.
 pub(super) struct Lexicon {
-    words: HashMap<String, Entry>,
+    words: Table<String, Entry>,
     /// Entries of words that stand in no table themselves, by stem.
-    stems: HashMap<String, Entry>,
+    stems: Table<String, Entry>,
     /// Terms of several words, by their first; the longest first.
-    phrases: HashMap<String, Vec<(Vec<String>, Entry)>>,
+    phrases: Table<String, Vec<(Vec<String>, Entry)>>,
     /// Prefixes that turn a word round.
     pub(super) prefixes: Vec<&'static str>,
 }
@@ -127,16 +127,18 @@ impl Lexicon {
     ) -> Option<(usize, &Entry)> {
         let mut rest = words;
         let phrases = self.phrases.get(rest.next()?)?;
+        let object = rest.clone().next().and_then(|word| self.words.get(word));
+        let split = object.is_some_and(|entry| entry.has(Role::Object));
         let held = |tail: &[String]| {
-            let mut ahead = rest.clone();
-            let plain = tail.iter().all(|word| ahead.next() == Some(word));
-            if plain {
-                return Some(tail.len() + 1);
+            let follows = |skip: usize| {
+                let mut ahead = rest.clone().skip(skip);
+                tail.iter().all(|word| ahead.next() == Some(word))
+            };
+            if follows(0) {
+                Some(tail.len() + 1)
+            } else {
+                (split && follows(1)).then_some(tail.len() + 2)
             }
-            let mut ahead = rest.clone();
-            let object = ahead.next().and_then(|word| self.words.get(word));
-            let split = object.is_some_and(|entry| entry.has(Role::Object));
-            (split && tail.iter().all(|word| ahead.next() == Some(word))).then_some(tail.len() + 2)
         };
         phrases
             .iter()
@@ -145,9 +147,9 @@ impl Lexicon {
 
     fn english() -> Self {
         let mut lexicon = Self {
-            words: HashMap::new(),
-            stems: HashMap::new(),
-            phrases: HashMap::new(),
+            words: Table::default(),
+            stems: Table::default(),
+            phrases: Table::default(),
             prefixes: table::lines(include_str!("data/prefixes.txt")).collect(),
         };
         lexicon.read_vocabulary();

@@ -7,6 +7,8 @@ mod conversation;
 #[cfg(feature = "guards")]
 mod guards;
 #[cfg(feature = "guards")]
+mod hash;
+#[cfg(feature = "guards")]
 mod lexicon;
 #[cfg(feature = "guards")]
 mod literal;

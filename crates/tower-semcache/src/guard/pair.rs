@@ -1,7 +1,9 @@
 //! Two texts side by side: which token of one is which of the other.
 
+use super::amount::Amount;
 use super::lexicon::{Lexicon, Role};
-use super::reading::{Reading, Token, same_stem};
+use super::reading::{Reading, Token};
+use super::stem::stem;
 use super::typo::is_typo;
 
 /// Two readings and their alignment.
@@ -22,7 +24,7 @@ pub(super) struct Side<'r, 't> {
 pub(super) const MAX_TOKENS: usize = 512;
 
 /// How two tokens may be the same, the surest first.
-type Same = fn(&Reading<'_>, &Token, &Reading<'_>, &Token) -> bool;
+type Same = fn(&Item<'_>, &Item<'_>) -> bool;
 const PASSES: [Same; 6] = [
     same_written,
     same_text,
@@ -57,16 +59,15 @@ impl<'r, 't> Pair<'r, 't> {
     }
 
     fn align(&mut self) {
-        let (one, two) = (self.one.reading, self.two.reading);
+        let (one, two) = (items(self.one.reading), items(self.two.reading));
         for same in PASSES {
-            for (at, token) in one.tokens.iter().enumerate() {
+            for (at, item) in one.iter().enumerate() {
                 if self.one.partner(at).is_some() {
                     continue;
                 }
-                let mut free = two.tokens.iter().enumerate();
-                let found = free.find(|(with, other)| {
-                    self.two.partner(*with).is_none() && same(one, token, two, other)
-                });
+                let mut free = two.iter().enumerate();
+                let found = free
+                    .find(|(with, other)| self.two.partner(*with).is_none() && same(item, other));
                 if let Some((with, _)) = found {
                     self.join(at, with);
                 }
@@ -115,46 +116,63 @@ impl<'r, 't> Side<'r, 't> {
     }
 }
 
-fn same_written(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
-    one.name == two.name && same_text(a, one, b, two)
+/// A token with what is compared of it.
+struct Item<'r> {
+    token: &'r Token,
+    text: &'r str,
+    stem: &'r str,
+    amount: Option<&'r Amount>,
+    function: bool,
+    matter: bool,
 }
 
-fn same_text(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
-    one.amount.is_none() && two.amount.is_none() && a.text(one) == b.text(two)
+fn items<'r>(reading: &'r Reading<'_>) -> Vec<Item<'r>> {
+    let tokens = reading.tokens.iter();
+    let items = tokens.map(|token| Item {
+        token,
+        text: reading.text(token),
+        stem: reading.stem(token),
+        amount: token.amount.and_then(|at| reading.amounts.get(at)),
+        function: token.has(Role::Function),
+        matter: token.is_matter(),
+    });
+    items.collect()
 }
 
-fn same_amount_or_stem(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
+fn same_written(one: &Item<'_>, two: &Item<'_>) -> bool {
+    one.token.name == two.token.name && same_text(one, two)
+}
+
+fn same_text(one: &Item<'_>, two: &Item<'_>) -> bool {
+    one.amount.is_none() && two.amount.is_none() && one.text == two.text
+}
+
+fn same_amount_or_stem(one: &Item<'_>, two: &Item<'_>) -> bool {
     match (one.amount, two.amount) {
-        (Some(one), Some(two)) => {
-            let amounts = a.amounts.get(one).zip(b.amounts.get(two));
-            amounts.is_some_and(|(one, two)| one.equals(two))
-        }
-        (None, None) => {
-            let function = one.has(Role::Function) || two.has(Role::Function);
-            !function && same_stem(a.text(one), b.text(two))
-        }
+        (Some(one), Some(two)) => one.equals(two),
+        (None, None) => !one.function && !two.function && one.stem == two.stem,
         _ => false,
     }
 }
 
 /// "cost" is "price" before it is "how much".
-fn same_matter(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
-    one.is_matter() && two.is_matter() && same_concept(a, one, b, two)
+fn same_matter(one: &Item<'_>, two: &Item<'_>) -> bool {
+    one.matter && two.matter && same_concept(one, two)
 }
 
-fn same_concept(_: &Reading<'_>, one: &Token, _: &Reading<'_>, two: &Token) -> bool {
-    let entries = one.entry.zip(two.entry);
+fn same_concept(one: &Item<'_>, two: &Item<'_>) -> bool {
+    let entries = one.token.entry.zip(two.token.entry);
     entries.is_some_and(|(one, two)| one.agrees(two))
 }
 
-fn mistyped(a: &Reading<'_>, one: &Token, b: &Reading<'_>, two: &Token) -> bool {
-    let plain = |token: &Token| token.amount.is_none() && !token.is_phrase();
-    if !plain(one) || !plain(two) || one.entry.is_some() == two.entry.is_some() {
-        return false;
-    }
-    let (one, two) = (a.text(one), b.text(two));
-    let lexicon = Lexicon::get();
-    !turned_round(lexicon, one, two) && is_typo(one, two)
+fn mistyped(one: &Item<'_>, two: &Item<'_>) -> bool {
+    let plain = |item: &Item<'_>| item.amount.is_none() && !item.token.is_phrase();
+    let one_known = one.token.entry.is_some() != two.token.entry.is_some();
+    one_known
+        && plain(one)
+        && plain(two)
+        && is_typo(one.text, two.text)
+        && !turned_round(Lexicon::get(), one.text, two.text)
 }
 
 /// Whether one word is the other with a prefix that negates it.
@@ -164,7 +182,7 @@ pub(super) fn turned_round(lexicon: &Lexicon, one: &str, two: &str) -> bool {
         short.len() >= 3
             && prefixes.any(|prefix| {
                 let rest = long.strip_prefix(prefix);
-                rest.is_some_and(|rest| rest == short || same_stem(rest, short))
+                rest.is_some_and(|rest| rest == short || stem(rest) == stem(short))
             })
     };
     negates(one, two) || negates(two, one)

@@ -10,6 +10,8 @@ use super::words::{Case, Word, Words};
 pub(super) struct Reading<'t> {
     pub(super) source: &'t str,
     pub(super) words: Words,
+    /// What the tables say of each word.
+    known: Vec<Option<&'static Entry>>,
     pub(super) tokens: Vec<Token>,
     pub(super) amounts: Vec<Amount>,
     /// Whether the tables know the language of the text.
@@ -21,6 +23,8 @@ pub(super) struct Reading<'t> {
 pub(super) struct Token {
     first: usize,
     count: usize,
+    /// The length of its stem.
+    stem: usize,
     pub(super) entry: Option<&'static Entry>,
     /// Which of the amounts it is.
     pub(super) amount: Option<usize>,
@@ -37,23 +41,31 @@ const NEAR: usize = 5;
 
 impl<'t> Reading<'t> {
     pub(super) fn new(source: &'t str) -> Self {
+        let lexicon = Lexicon::get();
         let words = Words::new(source);
         let mut reading = Self {
+            known: words.texts().map(|word| lexicon.word(word)).collect(),
             source,
             tokens: Vec::with_capacity(words.words.len()),
             amounts: Vec::new(),
             covered: false,
             words,
         };
-        let lexicon = Lexicon::get();
-        let names = reading.capitals_mean_names(lexicon);
+        let names = reading.capitals_mean_names();
         let mut at = 0;
         while at < reading.words.words.len() {
-            let taken = reading.amount(lexicon, at);
+            let phrase = lexicon.phrase(reading.texts(at));
+            // "two factor authentication" counts nothing.
+            let counts = phrase.is_none_or(|(_, entry)| entry.unit.is_some());
+            let taken = if counts {
+                reading.amount(lexicon, at)
+            } else {
+                0
+            };
             at += if taken > 0 {
                 taken
             } else {
-                reading.term(lexicon, at, names)
+                reading.term(phrase, at, names)
             };
         }
         reading.covered = reading.is_covered();
@@ -66,8 +78,7 @@ impl<'t> Reading<'t> {
 
     /// What is known of the first word of a term.
     pub(super) fn first_word(&self, token: &Token) -> Option<&'static Entry> {
-        let (text, _) = self.word(token.first)?;
-        Lexicon::get().word(text)
+        self.known(token.first)
     }
 
     /// Whether a sentence begins with the token.
@@ -83,17 +94,32 @@ impl<'t> Reading<'t> {
             .filter(|(_, token)| token.is_matter())
     }
 
+    /// The stem of a word; a term of several is its own.
+    pub(super) fn stem(&self, token: &Token) -> &str {
+        let text = self.text(token);
+        text.get(..token.stem).unwrap_or(text)
+    }
+
+    fn known(&self, at: usize) -> Option<&'static Entry> {
+        self.known.get(at).copied().flatten()
+    }
+
+    /// The words from `at` on.
+    fn texts(&self, at: usize) -> impl Iterator<Item = &str> + Clone {
+        let rest = self.words.words.get(at..).unwrap_or_default();
+        rest.iter().map(|word| self.words.text(word))
+    }
+
     fn word(&self, at: usize) -> Option<(&str, &Word)> {
         let word = self.words.words.get(at)?;
         Some((self.words.text(word), word))
     }
 
     /// Where function words have capitals, or every word has, capitals say nothing.
-    fn capitals_mean_names(&self, lexicon: &Lexicon) -> bool {
+    fn capitals_mean_names(&self) -> bool {
         let mut lower = false;
-        for word in &self.words.words {
+        for (word, entry) in self.words.words.iter().zip(&self.known) {
             let text = self.words.text(word);
-            let entry = lexicon.word(text);
             if word.case == Case::Lower && text.starts_with(char::is_alphabetic) {
                 lower = true;
             }
@@ -112,19 +138,10 @@ impl<'t> Reading<'t> {
             return 0;
         };
         let parted = word.parted;
-        // "two factor authentication" counts nothing.
-        let rest = self.words.words.get(at..).unwrap_or_default();
-        let texts = rest.iter().map(|word| self.words.text(word));
-        if lexicon
-            .phrase(texts)
-            .is_some_and(|(_, entry)| entry.unit.is_none())
-        {
-            return 0;
-        }
         let mut taken = 1;
         let mut unit = None;
         let mut amount;
-        if let Some(sign) = lexicon.word(text).and_then(|entry| entry.unit)
+        if let Some(sign) = self.known(at).and_then(|entry| entry.unit)
             && let Some(written) = self
                 .word(at + 1)
                 .and_then(|(text, _)| Written::read(text, index))
@@ -146,7 +163,7 @@ impl<'t> Reading<'t> {
                 return 0;
             }
         } else {
-            match lexicon.word(text).and_then(|entry| entry.number) {
+            match self.known(at).and_then(|entry| entry.number) {
                 Some(Number::Is(value)) => amount = Amount::whole(value, index),
                 Some(Number::Times(factor)) if text.len() > 2 => {
                     amount = Amount::whole(factor, index);
@@ -154,8 +171,8 @@ impl<'t> Reading<'t> {
                 _ => return 0,
             }
         }
-        while let Some((text, _)) = self.word(at + taken) {
-            match lexicon.word(text).and_then(|entry| entry.number) {
+        while let Some(entry) = self.known(at + taken) {
+            match entry.number {
                 Some(Number::Times(factor)) => amount.times(factor),
                 Some(Number::Is(value)) if amount.plus(value) => {}
                 _ => break,
@@ -169,6 +186,7 @@ impl<'t> Reading<'t> {
         self.tokens.push(Token {
             first: at,
             count: taken,
+            stem: usize::MAX,
             entry: None,
             amount: Some(self.amounts.len()),
             name: false,
@@ -199,12 +217,7 @@ impl<'t> Reading<'t> {
 
     /// The unit behind an amount, or its time of the day; how many words that took.
     fn bind(&self, lexicon: &Lexicon, amount: &mut Amount, at: usize) -> usize {
-        let rest = self.words.words.get(at..).unwrap_or_default();
-        let next = rest
-            .first()
-            .map(|word| self.words.text(word))
-            .unwrap_or_default();
-        let entry = lexicon.word(next);
+        let entry = self.known(at);
         let half = |role| entry.is_some_and(|entry| entry.has(role));
         if half(Role::Forenoon) || half(Role::Afternoon) {
             return usize::from(amount.at_hour(half(Role::Afternoon)));
@@ -212,8 +225,7 @@ impl<'t> Reading<'t> {
         if amount.unit.is_some() {
             return 0;
         }
-        let texts = rest.iter().map(|word| self.words.text(word));
-        if let Some((count, entry)) = lexicon.phrase(texts.clone())
+        if let Some((count, entry)) = lexicon.phrase(self.texts(at))
             && let Some(unit) = entry.unit
         {
             amount.unit = Some(unit);
@@ -223,10 +235,8 @@ impl<'t> Reading<'t> {
             amount.unit = Some(unit);
             return 1;
         }
-        for text in texts.take(NEAR) {
-            let Some(entry) = lexicon.word(text) else {
-                continue;
-            };
+        let near = self.known.iter().skip(at).take(NEAR);
+        for entry in near.copied().flatten() {
             if entry.number.is_some() {
                 break;
             }
@@ -240,17 +250,13 @@ impl<'t> Reading<'t> {
     }
 
     /// Reads a term at `at`; how many words it took.
-    fn term(&mut self, lexicon: &'static Lexicon, at: usize, names: bool) -> usize {
-        let rest = self.words.words.get(at..).unwrap_or_default();
-        let texts = rest.iter().map(|word| self.words.text(word));
-        let Some(word) = rest.first() else {
+    fn term(&mut self, phrase: Option<(usize, &'static Entry)>, at: usize, names: bool) -> usize {
+        let Some((text, word)) = self.word(at) else {
             return 1;
         };
-        let text = self.words.text(word);
-        let phrase = lexicon.phrase(texts.clone());
         let (count, entry) = match phrase {
             Some((count, entry)) => (count, Some(entry)),
-            None => (1, lexicon.word(text)),
+            None => (1, self.known(at)),
         };
         let has = |role| entry.is_some_and(|entry| entry.has(role));
         let function = has(Role::Function) || has(Role::Chatter);
@@ -276,14 +282,18 @@ impl<'t> Reading<'t> {
         let token = Token {
             first: at,
             count,
+            stem: if count > 1 {
+                usize::MAX
+            } else {
+                stem(text).len()
+            },
             entry,
             amount: None,
             name: cased || technical,
             parted: word.parted,
         };
         // "in a mile": one of that unit.
-        let single = at.checked_sub(1).and_then(|before| self.word(before));
-        let single = single.and_then(|(text, _)| lexicon.word(text));
+        let single = at.checked_sub(1).and_then(|before| self.known(before));
         if let Some(unit) = unit.filter(|_| single.is_some_and(|entry| entry.has(Role::Single))) {
             self.amounts.push(Amount::single(unit, self.tokens.len()));
         }
@@ -342,11 +352,6 @@ impl Token {
     pub(super) const fn is_phrase(&self) -> bool {
         self.count > 1
     }
-}
-
-/// Whether two words have one stem.
-pub(super) fn same_stem(one: &str, two: &str) -> bool {
-    stem(one) == stem(two)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Which texts may have a semantic match at all.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::hash::Table;
 use super::lexicon::{Lexicon, Role};
 use super::table;
 use super::words::Words;
@@ -35,7 +35,7 @@ pub enum Reason {
 
 /// The patterns of `route.txt`, by their first word.
 struct Patterns {
-    by_word: HashMap<&'static str, Vec<Pattern>>,
+    by_word: Table<&'static str, Vec<Pattern>>,
 }
 
 struct Pattern {
@@ -131,7 +131,7 @@ impl Reason {
 
 impl Patterns {
     fn load() -> Self {
-        let mut by_word: HashMap<_, Vec<Pattern>> = HashMap::new();
+        let mut by_word: Table<_, Vec<Pattern>> = Table::default();
         for (section, line) in table::sections(include_str!("data/route.txt")) {
             let reason = match section {
                 "fresh" => Some(Reason::Fresh),

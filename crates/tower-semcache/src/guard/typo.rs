@@ -20,18 +20,16 @@ pub(super) fn is_typo(one: &str, two: &str) -> bool {
     if start == 0 {
         return false;
     }
-    let rest = |word: &'_ [u8], from: usize| word.get(from..).unwrap_or_default().to_vec();
+    let tails = |one: usize, two: usize| short.get(start + one..) == long.get(start + two..);
     if short.len() < long.len() {
-        return rest(short, start) == rest(long, start + 1);
+        return tails(0, 1);
     }
-    let two = |word: &[u8]| word.get(start..start + 2).map(<[u8]>::to_vec);
-    let exchanged = two(short).is_some_and(|mut letters| {
-        letters.reverse();
-        two(long) == Some(letters)
-    });
+    let exchanged = match (short.get(start..start + 2), long.get(start..start + 2)) {
+        (Some([a, b]), Some([c, d])) => a == d && b == c && tails(2, 2),
+        _ => false,
+    };
     // A changed last letter is as likely another word: "form", "fork".
-    let changed = short.len() > 5 && rest(short, start + 1) == rest(long, start + 1);
-    exchanged && rest(short, start + 2) == rest(long, start + 2) || changed
+    exchanged || short.len() > 5 && tails(1, 1)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A text as a row of words: lower case, short forms written out, punctuation gone.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::hash::Table;
 use super::table;
 
 /// A text cut into words.
@@ -38,9 +38,9 @@ pub(super) enum Case {
 
 /// Short forms and what they stand for.
 struct Contractions {
-    whole: HashMap<&'static str, &'static str>,
+    whole: Table<&'static str, &'static str>,
     /// Words that capitals make another word: "US".
-    capitals: HashMap<&'static str, &'static str>,
+    capitals: Table<&'static str, &'static str>,
     endings: Vec<(&'static str, &'static str)>,
 }
 
@@ -87,9 +87,11 @@ impl Words {
             if c.is_alphanumeric() {
                 let mut end = start + c.len_utf8();
                 while let Some(&(at, c)) = chars.peek() {
-                    let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
-                    let within = text.get(start..at).unwrap_or_default();
-                    if !(is_inner(c) || joins(c, within, rest)) {
+                    let goes_on = is_inner(c) || {
+                        let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
+                        joins(c, text.get(start..at).unwrap_or_default(), rest)
+                    };
+                    if !goes_on {
                         break;
                     }
                     end = at + c.len_utf8();
@@ -140,7 +142,9 @@ impl Words {
         let case = Case::of(word);
         let start = self.buffer.len();
         for c in word.chars() {
-            if matches!(c, '’' | '‘' | 'ʼ') {
+            if c.is_ascii() {
+                self.buffer.push(c.to_ascii_lowercase());
+            } else if matches!(c, '’' | '‘' | 'ʼ') {
                 self.buffer.push('\'');
             } else {
                 self.buffer.extend(c.to_lowercase());
@@ -195,7 +199,10 @@ impl Words {
 }
 
 fn is_inner(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '\'' | '’' | '‘' | 'ʼ') || is_mark(c)
+    c.is_ascii_alphanumeric()
+        || c.is_alphanumeric()
+        || matches!(c, '\'' | '’' | '‘' | 'ʼ')
+        || is_mark(c)
 }
 
 /// Hyphens join words, quotes surround them: neither ends a clause.
@@ -252,8 +259,8 @@ impl Case {
 impl Contractions {
     fn load() -> Self {
         let mut all = Self {
-            whole: HashMap::new(),
-            capitals: HashMap::new(),
+            whole: Table::default(),
+            capitals: Table::default(),
             endings: Vec::new(),
         };
         for (section, line) in table::sections(include_str!("data/stems.txt")) {
