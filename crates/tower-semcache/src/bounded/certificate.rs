@@ -163,6 +163,18 @@ impl Certificate {
         after - segment.after_serving() as f64
     }
 
+    /// For how many more wrong answers caught there is room in this segment.
+    #[must_use]
+    pub fn headroom(&self) -> f64 {
+        let segment = &self.segment;
+        let room = self.settings.max_wrong * segment.served as f64 + segment.grace
+            - segment.mixture.bound() as f64;
+        // One that is caught stands for this many that were served, and the bound takes a third
+        // more.
+        let rate = self.audit_rate();
+        room / ((1.0 - rate) / rate * 4.0 / 3.0)
+    }
+
     /// Decides about one would-be hit; `None` when nothing may be served.
     ///
     /// `rate` is the probability of an audit, raised to the [least one](Self::audit_rate) where it
@@ -206,6 +218,18 @@ impl Certificate {
     #[must_use]
     pub fn exhausted(&self) -> bool {
         self.segment.pending == 0 && self.credit() < 0.0
+    }
+
+    /// Whether it was closed.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        self.segment.closed
+    }
+
+    /// Whether it was closed and may not begin anew.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.segment.closed && self.segment.number > self.settings.max_restarts
     }
 
     /// Stops serving until [`restart`](Self::restart).

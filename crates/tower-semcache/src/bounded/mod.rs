@@ -97,13 +97,26 @@
 //! ```
 
 mod certificate;
+mod clusters;
+mod controller;
+mod decision;
 pub mod error;
 mod mixture;
+mod observation;
+mod refit;
+mod score;
+mod screen;
 mod settings;
+mod snapshot;
 #[cfg(feature = "serde")]
 mod state;
 
 pub use certificate::{Audit, Certificate, Draw, Judgement, Standing};
+pub use controller::Controller;
+pub use decision::{Decision, Fresh, Next, Reason, Ticket};
+pub use observation::{Candidate, Cluster, NEIGHBOURS};
+pub use refit::{Fitted, Refit};
 pub use settings::{MIN_RESTART_AUDIT_RATE, Settings};
+pub use snapshot::Snapshot;
 #[cfg(feature = "serde")]
 pub use state::State;
