@@ -1,5 +1,10 @@
 //! The controller on streams made up here: topics that lie on a circle, each with its own answer.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "in a test a wrong index is a failure"
+)]
+
 use tower_semcache::bounded::{
     Candidate, Cluster, Controller, Decision, Judgement, NEIGHBOURS, Next, Reason, Settings,
 };
@@ -196,14 +201,16 @@ fn answers_that_have_nothing_to_do_with_the_question_are_never_served() {
 }
 
 #[test]
-fn answers_that_all_change_close_the_cache_before_the_promise_breaks() {
+fn answers_that_all_change_are_soon_served_no_more_and_the_new_ones_are() {
     let mut world = World::new(settings(0.05), 3);
     world.run(4_000, |_, topic| topic);
     let before = world.tally.served;
+    let wrong = world.tally.wrong;
     assert!(before > 1_000);
     world.run(400, |_, topic| topic + 100);
-    let snapshot = world.controller.snapshot();
-    assert!(snapshot.alarms + snapshot.certificate.restarts > 0 || snapshot.threshold.is_none());
+    // Of 400 requests whose stored answers are all wrong, few are served one.
+    let wrong = world.tally.wrong - wrong;
+    assert!(wrong < 80, "{wrong}");
     // Whatever was served meanwhile is within what was promised: the world checks it every time.
     world.run(6_000, |_, topic| topic + 100);
     assert!(world.controller.snapshot().certificate.served > before + 500);

@@ -66,11 +66,76 @@
 //! a copy which a semantic hit left under the asked request is a semantic hit, and must be drawn for
 //! like one.
 //!
-//! # Scopes
-//!
 //! One certificate a scope bounds the share in each; a pooled one bounds the pooled share only.
 //!
+//! # What decides how much is served
+//!
+//! A [`Certificate`] alone would promise the same of any rule. How much is served, and how far below δ
+//! the share stays, is up to a [`Controller`]:
+//!
+//! * Every new entry has a [`Cluster`]: the answers judged to say the same as it. The nearest 64
+//!   entries vote, near ones more, clusters that were wrong lately less; the winner's best entry is
+//!   the would-be hit.
+//! * A *score*, a logistic regression on 16 numbers of that vote, gives its probability of being
+//!   wrong. It is fitted anew every few hundred judgements ([`Refit`]), and corrected by how far off
+//!   it was before it knew.
+//! * *Levels* are aims: serve what keeps the expected share of wrong answers below so much of δ. A
+//!   level opens when the judgements of its would-be hits prove (an e-process, a mixture of bets with
+//!   a new start at each refit) that less than 3 δ of them are wrong: without an error, after 232,
+//!   114 and 44 of them at δ = 0.01, 0.02 and 0.05. Until then each is judged and none served.
+//! * The less room the certificate has, the stricter the level. When audits find wrong answers too
+//!   thick (a CUSUM), all evidence is asked for anew. When the certificate's credit is used up it
+//!   closes, and begins a new segment when the evidence is there again.
+//! * What is not served is judged too, unless it is hopeless; that teaches score and clusters. One
+//!   further comparison with the runner-up tells whether two clusters are one.
+//!
+//! A difference that comes as a surprise, and every difference in an audit, is looked at once more,
+//! against a second fresh answer. A judge that errs in 1 % of its comparisons then errs in 0.01 % of
+//! its findings. β is about the two looks together.
+//!
 //! # Example
+//!
+//! A host asks for the nearest entries, obeys the [`Decision`], and lets somebody compare answers:
+//!
+//! ```
+//! use tower_semcache::bounded::{Candidate, Controller, Decision, Judgement, Next, Settings};
+//!
+//! # fn main() -> Result<(), tower_semcache::bounded::error::InvalidSettings> {
+//! # let mut state = 1u32;
+//! # let mut random = || { state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223); f64::from(state) / 4_294_967_296.0 };
+//! let mut controller = Controller::new(Settings::new(0.02, 0.95, 110.0))?;
+//! // Nothing is stored yet: a miss, and the new entry gets a cluster.
+//! let Decision::Refuse(reason, cluster) = controller.decide(&[], &mut random) else {
+//!     unreachable!("nothing to serve");
+//! };
+//! assert_eq!(reason.as_str(), "no_neighbour");
+//!
+//! // A similar request: nothing is known yet, so that it is a miss that teaches.
+//! let near = Candidate { similarity: 0.93, cluster, accepted: true, literal: true };
+//! match controller.decide(&[near], &mut random) {
+//!     Decision::Serve { candidate } => println!("serve the entry of candidate {candidate}"),
+//!     Decision::Refuse(reason, cluster) => println!("{}: a miss, stored under {cluster:?}", reason.as_str()),
+//!     Decision::Audit(mut ticket) | Decision::Explore(mut ticket, _) => {
+//!         // The caller gets the fresh answer. Off its path, answers are compared:
+//!         let cluster = loop {
+//!             let judgement = Judgement::Same; // of candidate `ticket.candidate()` and `ticket.fresh()`
+//!             match controller.judged(ticket, judgement) {
+//!                 Next::Done(cluster) => break cluster,
+//!                 Next::Compare(further) => ticket = further,
+//!             }
+//!         };
+//!         println!("the new entry is stored under {cluster:?}");
+//!     }
+//! }
+//! // Somewhere with time:
+//! if let Some(fitted) = controller.refit().and_then(|refit| refit.run()) {
+//!     controller.install(fitted);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The certificate alone, for a host with a score of its own:
 //!
 //! ```
 //! use tower_semcache::bounded::{Certificate, Draw, Judgement, Settings};

@@ -118,18 +118,21 @@ fn newton(rows: &[([f64; WIDTH], bool)], weights: &[f64; WIDTH]) -> Option<[f64;
         let p = probability(linear);
         let slack = f64::from(u8::from(*wrong)) - p;
         let curve = (p * (1.0 - p)).max(1e-9);
-        for (i, (x, line)) in row.iter().zip(&mut hessian).enumerate() {
-            gradient[i] += slack * x;
+        for (i, ((x, line), sum)) in row.iter().zip(&mut hessian).zip(&mut gradient).enumerate() {
+            *sum += slack * x;
+            // The lower half is all that is read.
             for (cell, y) in line.iter_mut().zip(row).take(i + 1) {
                 *cell += curve * x * y;
             }
         }
     }
-    for (i, line) in hessian.iter_mut().enumerate() {
+    for (i, (line, sum)) in hessian.iter_mut().zip(&mut gradient).enumerate() {
         // The constant is the last one, and free.
         let ridge = if i + 1 == WIDTH { 1e-3 } else { RIDGE };
-        line[i] += ridge;
-        gradient[i] -= ridge * weights[i];
+        if let (Some(diagonal), Some(weight)) = (line.get_mut(i), weights.get(i)) {
+            *diagonal += ridge;
+            *sum -= ridge * weight;
+        }
     }
     solve(hessian, gradient)
 }
