@@ -282,7 +282,7 @@ impl<'t> Reading<'t> {
         let token = Token {
             first: at,
             count,
-            stem: if count > 1 {
+            stem: if count > 1 || function {
                 usize::MAX
             } else {
                 stem(text).len()

@@ -46,9 +46,6 @@ struct Contractions {
 
 static CONTRACTIONS: LazyLock<Contractions> = LazyLock::new(Contractions::load);
 
-/// Signs that are words of their own.
-const SIGNS: &str = "$£€¥₹₩%°+*/^=<>&|~";
-
 // === impl Words ===
 
 impl Words {
@@ -81,36 +78,28 @@ impl Words {
 
     fn read(&mut self, text: &str) {
         let calm = text.contains(char::is_lowercase);
-        let mut chars = text.char_indices().peekable();
+        let mut end = 0;
         let (mut opens, mut parted) = (true, false);
-        while let Some((start, c)) = chars.next() {
+        while let Some(c) = char_at(text, end) {
+            let start = end;
+            end += c.len_utf8();
             if c.is_alphanumeric() {
-                let mut end = start + c.len_utf8();
-                while let Some(&(at, c)) = chars.peek() {
-                    let goes_on = is_inner(c) || {
-                        let rest = text.get(at + c.len_utf8()..).unwrap_or_default();
-                        joins(c, text.get(start..at).unwrap_or_default(), rest)
-                    };
-                    if !goes_on {
-                        break;
-                    }
-                    end = at + c.len_utf8();
-                    chars.next();
-                }
+                end = word_end(text, start, end);
                 let word = text.get(start..end).unwrap_or_default();
-                let capital = CONTRACTIONS.capitals.get(word).filter(|_| calm);
+                let shouted = calm && word.starts_with(|c: char| c.is_ascii_uppercase());
+                let capital = shouted.then(|| CONTRACTIONS.capitals.get(word)).flatten();
                 self.push(capital.copied().unwrap_or(word), opens, parted);
                 (opens, parted) = (false, false);
-            } else if SIGNS.contains(c) {
+            } else if c.is_whitespace() {
+                (opens, parted) = (opens || c == '\n', parted || c == '\n');
+            } else if is_sign(c) {
                 self.sign(c, parted);
                 (opens, parted) = (false, false);
             } else if c == '-' && self.is_minus(text, start) {
                 self.sign(c, parted);
-            } else if !c.is_whitespace() && !is_mute(c) {
+            } else if !is_mute(c) {
                 parted = true;
                 opens |= matches!(c, '.' | '!' | '?' | ':' | '\u{2026}');
-            } else if c == '\n' {
-                (opens, parted) = (true, true);
             }
         }
     }
@@ -141,13 +130,18 @@ impl Words {
     fn push(&mut self, word: &str, opens: bool, parted: bool) {
         let case = Case::of(word);
         let start = self.buffer.len();
-        for c in word.chars() {
-            if c.is_ascii() {
-                self.buffer.push(c.to_ascii_lowercase());
-            } else if matches!(c, '’' | '‘' | 'ʼ') {
-                self.buffer.push('\'');
-            } else {
-                self.buffer.extend(c.to_lowercase());
+        if word.is_ascii() {
+            self.buffer.push_str(word);
+            if let Some(lower) = self.buffer.get_mut(start..).filter(|_| case != Case::Lower) {
+                lower.make_ascii_lowercase();
+            }
+        } else {
+            for c in word.chars() {
+                if matches!(c, '’' | '‘' | 'ʼ') {
+                    self.buffer.push('\'');
+                } else {
+                    self.buffer.extend(c.to_lowercase());
+                }
             }
         }
         let lower = self.buffer.get(start..).unwrap_or_default();
@@ -205,6 +199,56 @@ fn is_inner(c: char) -> bool {
         || is_mark(c)
 }
 
+/// Signs that are words of their own.
+fn is_sign(c: char) -> bool {
+    matches!(
+        c,
+        '$' | '£'
+            | '€'
+            | '¥'
+            | '₹'
+            | '₩'
+            | '%'
+            | '°'
+            | '+'
+            | '*'
+            | '/'
+            | '^'
+            | '='
+            | '<'
+            | '>'
+            | '&'
+            | '|'
+            | '~'
+    )
+}
+
+fn char_at(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
+}
+
+/// Where the word ends that goes from `start` to `end` at least.
+fn word_end(text: &str, start: usize, mut end: usize) -> usize {
+    loop {
+        let rest = text.as_bytes().get(end..).unwrap_or_default();
+        end += rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
+        let Some(c) = char_at(text, end) else {
+            return end;
+        };
+        let goes_on = is_inner(c) || {
+            let rest = text.get(end + c.len_utf8()..).unwrap_or_default();
+            !c.is_whitespace() && joins(c, text.get(start..end).unwrap_or_default(), rest)
+        };
+        if !goes_on {
+            return end;
+        }
+        end += c.len_utf8();
+    }
+}
+
 /// Hyphens join words, quotes surround them: neither ends a clause.
 fn is_mute(c: char) -> bool {
     matches!(
@@ -243,9 +287,15 @@ fn is_date(word: &str) -> bool {
 
 impl Case {
     fn of(word: &str) -> Self {
-        let mut chars = word.chars();
-        let first = chars.next().is_some_and(char::is_uppercase);
-        let more = chars.any(char::is_uppercase);
+        let (first, more) = if word.is_ascii() {
+            let mut bytes = word.bytes();
+            let first = bytes.next().is_some_and(|byte| byte.is_ascii_uppercase());
+            (first, bytes.any(|byte| byte.is_ascii_uppercase()))
+        } else {
+            let mut chars = word.chars();
+            let first = chars.next().is_some_and(char::is_uppercase);
+            (first, chars.any(char::is_uppercase))
+        };
         match (first, more) {
             (_, true) => Self::Upper,
             (true, false) => Self::Capital,
