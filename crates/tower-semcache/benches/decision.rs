@@ -3,10 +3,10 @@
 //! machine then disturbs less.
 //!
 //! ```sh
-//! cargo bench -p tower-semcache                       # 10,000 and 100,000 rows
-//! cargo bench -p tower-semcache -- --rows 1000000     # about 3 GB of memory
-//! cargo bench -p tower-semcache -- --rows 10000,100000,1000000 --json results/index.json
-//! cargo bench -p tower-semcache -- --vectors FILE     # 384 little-endian f32 a row
+//! cargo bench -p tower-semcache --bench decision    # 10,000 and 100,000 rows
+//! cargo bench -p tower-semcache --bench decision -- --rows 1000000     # about 3 GB of memory
+//! cargo bench -p tower-semcache --bench decision -- --rows 10000,100000,1000000 --json results/index.json
+//! cargo bench -p tower-semcache --bench decision -- --vectors FILE     # 384 little-endian f32 a row
 //! ```
 //!
 //! Without `--bench` (as `cargo test --all-targets` runs it) it does 2,000 rows, to see that it works.
@@ -53,10 +53,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(path) = &args.json {
         let rows: Vec<_> = args.rows.iter().map(usize::to_string).collect();
         let command = format!(
-            "cargo bench -p tower-semcache -- --rows {} --json {path}",
+            "cargo bench -p tower-semcache --bench decision -- --rows {} --json {path}",
             rows.join(",")
         );
-        let all = json!({ "command": command, "dimensions": DIMENSIONS, "results": results });
+        let all = json!({
+            "command": command,
+            "dimensions": DIMENSIONS,
+            "instructions": instructions(),
+            "results": results,
+        });
         // cargo runs a bench in the folder of its crate.
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let text = format!("{}\n", serde_json::to_string_pretty(&all)?);
@@ -131,6 +136,12 @@ fn measure(data: &Data) -> Result<Value, Box<dyn std::error::Error>> {
         "recall_compared": compared,
         "bytes_a_row": cache.bytes() / data.rows.len(),
     }))
+}
+
+/// The instruction set that is dispatched to.
+fn instructions() -> String {
+    let level = format!("{:?}", fearless_simd::Level::new());
+    level.split('(').next().unwrap_or_default().to_owned()
 }
 
 fn since(begun: Duration) -> f64 {
