@@ -300,11 +300,16 @@ impl Lexicon {
     }
 
     fn index(&mut self) {
-        for phrases in self.phrases.values_mut() {
+        for (first, phrases) in &mut self.phrases {
             phrases.sort_by_key(|(tail, _)| std::cmp::Reverse(tail.len()));
-            for (_, entry) in phrases {
+            for (tail, entry) in phrases {
+                let mut words = tail.iter().chain([first]);
+                let grammar = words.all(|word| {
+                    let entry = self.words.get(word.as_str());
+                    entry.is_some_and(|entry| entry.has(Role::Function))
+                });
                 // "how much" asks, it is no matter of its own.
-                if entry.asks != 0 {
+                if entry.asks != 0 || grammar {
                     entry.roles |= Role::Light.bit();
                 }
             }
