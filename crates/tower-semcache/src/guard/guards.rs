@@ -5,8 +5,10 @@ use super::{Guard, Verdict};
 
 /// Rules that must all be kept. Both texts are read once.
 ///
-/// A text is its own match, the order of two texts never matters, and no text makes it panic. A
-/// comparison of two texts of 15 words takes about ten microseconds.
+/// A text is its own match, the order of two texts never matters, and no text makes it panic. Comparing
+/// two texts of 16 words takes about 110,000 instructions (`cargo bench -p tower-semcache --features
+/// guards --bench guards`, counted by callgrind), some twenty microseconds; the tables are read once,
+/// at the first comparison.
 ///
 /// ```
 /// use tower_semcache::guard::{Guard, Guards, Rule, Verdict};
