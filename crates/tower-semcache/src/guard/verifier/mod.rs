@@ -1,6 +1,6 @@
 //! A small verifier: weighs what two texts have in common against their similarity.
 //!
-//! The rules of [`Guards`](super::Guards) end in one that is strict: [`Rule::FRAME`](super::Rule::FRAME)
+//! The rules of [`Guards`] end in one that is strict: [`Rule::FRAME`]
 //! refuses every pair in which a word of substance of one text has no partner in the other. That
 //! refuses most rewordings. A [`Verifier`] keeps all the other rules and, where the frame is broken,
 //! decides by a logistic regression over [`Features`]: how much is unmatched, whether it stands in a
