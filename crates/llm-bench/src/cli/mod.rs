@@ -18,39 +18,44 @@ use std::path::PathBuf;
 
 /// Load tests: of any OpenAI-compatible server, and of llm-front.
 ///
-/// Without --scenario it loads the server at --base-url, with the flags, the JSON keys and the report of `vllm bench serve`:
+/// Without --scenario it loads the server at --base-url, with the flags, the JSON keys and the
+/// report of `vllm bench serve`:
 ///
 ///   cargo xtask bench --base-url http://127.0.0.1:8000 --request-rate 10 --num-prompts 300
-///   cargo xtask bench --endpoint /v1/chat/completions --max-concurrency 16 --duration 30s --temperature 0
-///   cargo xtask bench --base-url http://127.0.0.1:8080 --compare http://127.0.0.1:8000 --duration 30s
-///   cargo xtask bench --request-rate 20 --goodput ttft:500 tpot:50 --check 'p99_e2el<5000' 'failed==0'
+///   cargo xtask bench --endpoint /v1/chat/completions --max-concurrency 16 --duration 30s
+///   cargo xtask bench --base-url http://127.0.0.1:8080 --compare http://127.0.0.1:8000 \
+///       --max-concurrency 1 --duration 30s
+///   cargo xtask bench --request-rate 20 --goodput ttft:500 tpot:50 --check 'p99_e2el<5000'
+///   cargo xtask bench --sweep request-rate=1,2,4,8 --num-prompts 100 --stop-on-saturation
 ///
-/// Latency counts from the moment a request should have been sent. When the load generator cannot keep its schedule (p99 lag
-/// above 10 ms, or below 99 % of the rate), the run fails: it measured the load generator.
+/// Latency counts from the moment a request should have been sent. When the load generator
+/// cannot keep its schedule (p99 lag above 10 ms, or below 99 % of the rate), the run fails:
+/// it measured the load generator.
 ///
 /// With --scenario it runs one of the experiments on llm-front:
 ///
-/// reference: 80 requests over 3 prompts, 16 in flight, with and without coalescing. How many are generated, answered from
-/// the cache, and coalesced is exact, and so are the batches. Once in process under paused time, once over sockets against
-/// the release binary.
+///   reference  80 requests over 3 prompts, 16 in flight, with and without coalescing. How many
+///              are generated, answered from the cache, and coalesced is exact, and so are the
+///              batches. Once in process under paused time, once over sockets against the
+///              release binary
+///   overhead   CPU time a request (bypassed, recorded miss, exact hit) of the whole process on
+///              one core, beside nginx where it is installed, in interleaved rounds; the first
+///              byte of a stream against the upstream's own; memory when idle
+///   herd       10,000 identical requests at once, streamed and not, against an upstream of 5 s:
+///              one generation
+///   followers  joining a stream that is half over; 50 callers of one slow answer; cache hits
+///              while the backend is saturated
+///   generator  what this load generator itself can do: 20,000 requests a second on one core
 ///
-/// overhead: CPU time a request (bypassed, recorded miss, exact hit) of the whole process on one core, beside nginx where it
-/// is installed (proxy_pass; proxy_cache), in interleaved rounds; the first byte of a stream against the upstream's own;
-/// memory when idle.
-///
-/// herd: 10,000 identical requests at once, streamed and not, against an upstream of 5 s: one generation.
-///
-/// followers: joining a stream that is half over; 50 callers of one slow answer; cache hits while the backend is saturated.
-///
-/// generator: what this load generator itself can do: 20,000 requests a second on one core, and how late it is.
-///
-/// Exit code: 1 when a --check fails or the schedule was not kept, 2 when the test could not be run.
+/// Exit code: 1 when a --check fails or the schedule was not kept, 2 when the test could not be
+/// run.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "llm-bench",
     bin_name = "cargo xtask bench",
     version,
-    max_term_width = 110
+    max_term_width = 110,
+    verbatim_doc_comment
 )]
 pub struct Cli {
     #[command(flatten)]

@@ -13,6 +13,38 @@ pub(super) struct Ticket {
     pub(super) number: usize,
     pub(super) due: Stamp,
     pub(super) free: Stamp,
+    pub(super) by: By,
+}
+
+/// Who decides when a request is due.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum By {
+    /// The schedule: whatever happens then is late.
+    Schedule,
+    /// The worker: what it asks next has no time before it is made. How long that took is the load generator's lag, and no
+    /// caller's waiting.
+    Worker,
+}
+
+impl Ticket {
+    /// Of a worker, at `moment` at the earliest.
+    pub(super) const fn of_worker(number: usize, moment: Stamp) -> Self {
+        Self {
+            number,
+            due: moment,
+            free: moment,
+            by: By::Worker,
+        }
+    }
+
+    /// The request has been made, at `now`.
+    #[must_use]
+    pub(super) fn made(mut self, now: Stamp) -> Self {
+        if self.by == By::Worker {
+            self.due = self.due.max(now);
+        }
+        self
+    }
 }
 
 /// Hands out requests: at most so many are in flight, the others wait in order.
@@ -69,6 +101,7 @@ impl Floor {
                 number,
                 due,
                 free: due,
+                by: By::Schedule,
             });
         }
         state.waiting.push_back((number, due));
@@ -92,6 +125,7 @@ impl Floor {
                 number,
                 due,
                 free: now,
+                by: By::Schedule,
             }),
         };
         if next.is_none() {
@@ -111,11 +145,7 @@ impl Floor {
         }
         let number = state.next;
         state.next += 1;
-        Some(Ticket {
-            number,
-            due,
-            free: due,
-        })
+        Some(Ticket::of_worker(number, due))
     }
 
     /// Requests that wait for a place are not sent any more.
@@ -201,6 +231,19 @@ mod tests {
         );
         assert_eq!(floor.next(answered).unwrap().number, 2);
         assert!(floor.next(answered).is_none(), "three were asked for");
+    }
+
+    #[test]
+    fn what_a_worker_asks_is_due_once_it_is_made_and_a_schedule_waits_for_nobody() {
+        let start = Stamp::now();
+        let made = start + Duration::from_millis(3);
+        let of_worker = Ticket::of_worker(0, start).made(made);
+        assert_eq!((of_worker.due, of_worker.free), (made, start));
+        let scheduled = Ticket {
+            by: By::Schedule,
+            ..Ticket::of_worker(0, start)
+        };
+        assert_eq!(scheduled.made(made).due, start);
     }
 
     #[test]

@@ -12,9 +12,10 @@ pub struct Outcome {
     pub number: usize,
     /// The number of the target that it went to.
     pub target: usize,
-    /// When it should have been sent.
+    /// When it should have been sent: by the schedule; in a closed loop, when its worker had made it.
     pub due: Duration,
-    /// When nothing but the load generator itself stood in its way: when it was due, or when there was room under the cap.
+    /// When nothing but the load generator itself stood in its way: when it was due, or when there was room under the cap. In a
+    /// closed loop, when the answer before it was there.
     pub free: Duration,
     /// When it was sent: before a connection was taken, opened if need be, and written to.
     pub sent: Duration,

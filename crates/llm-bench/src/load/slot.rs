@@ -41,7 +41,7 @@ pub(super) async fn work(shared: Arc<Shared>, mut ticket: Ticket) {
 async fn send(shared: &Shared, ticket: Ticket) -> Stamp {
     let ask = shared.dataset.ask(ticket.number + shared.offset);
     let count = shared.targets.len();
-    let mut free = ticket;
+    let mut next = ticket;
     for turn in 0..count {
         let index = (turn + ticket.number) % count;
         let Some((target, dialect)) = shared.targets.get(index) else {
@@ -50,6 +50,7 @@ async fn send(shared: &Shared, ticket: Ticket) -> Stamp {
         let request = dialect.request(&ask);
         let mut recording = Recording::default();
         shared.floor.count_sent();
+        let ticket = next.made(Stamp::now());
         let sent = Stamp::now();
         let exchange = target.exchange(&request, &mut recording);
         let result = match tokio::time::timeout(shared.timeout, exchange).await {
@@ -61,7 +62,7 @@ async fn send(shared: &Shared, ticket: Ticket) -> Stamp {
             Err(_) => Stamp::now(),
         };
         let raw = Raw {
-            ticket: free,
+            ticket,
             target: index,
             endpoint: dialect.endpoint(),
             form: dialect.form(),
@@ -73,11 +74,7 @@ async fn send(shared: &Shared, ticket: Ticket) -> Stamp {
         };
         // The reader ends after the last sender. Where it is too slow, this waits, which shows as lag.
         let _ = shared.out.send(raw);
-        free = Ticket {
-            number: ticket.number,
-            due: ended,
-            free: ended,
-        };
+        next = Ticket::of_worker(ticket.number, ended);
     }
-    free.free
+    next.free
 }

@@ -47,6 +47,8 @@ pub fn pin() -> Result<(), BoxError> {
 /// # Errors
 /// The upstream cannot be started.
 pub async fn run(experiment: &Experiment) -> Result<Report, BoxError> {
+    // An upstream that falls behind costs a connection for each request in flight.
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
     let address = free_port()?;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--upstream").arg(address.to_string());

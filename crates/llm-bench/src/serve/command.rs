@@ -162,8 +162,10 @@ impl Test<'_> {
             .plan
             .targets
             .first()
-            .map_or("", |(target, _)| target.authority());
-        show(&compare::table(self.cli, &pairs, first).to_string());
+            .map_or(String::new(), |(target, _)| {
+                format!("http://{}{}", target.authority(), target.path())
+            });
+        show(&compare::table(self.cli, &pairs, &first).to_string());
         for note in compare::notes(&pairs, &round.summary) {
             show(&format!("note: {note}"));
         }
