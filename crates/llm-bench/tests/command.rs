@@ -1,7 +1,6 @@
 //! The command, against servers in this process.
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     reason = "what tests have in common may do what tests may do"
 )]
 
