@@ -36,7 +36,7 @@ const FEATURES: [(&str, &[&str]); 7] = [
     ("tower-batch-llm", &[]),
     ("tower-semcache", &["http", "hashed", "guards"]),
     ("llm-embed", &["minilm"]),
-    ("llm-backend", &["client", "rustls", "stub"]),
+    ("llm-backend", &["client", "rustls", "stub", "replay"]),
     ("llm-front", &["rustls"]),
     ("llm-sim", &["cli", "gzip"]),
 ];

@@ -63,11 +63,22 @@ fn bench(arguments: &[String]) -> Result<(), run::Failed> {
     Program { starts, ..BENCH }.run(arguments)
 }
 
+/// Only the comparison with the stub starts it.
+fn sim(arguments: &[String]) -> Result<(), run::Failed> {
+    let is_beside_stub = arguments.iter().any(|argument| argument == "against-stub");
+    let starts = if is_beside_stub {
+        &["llm-front"]
+    } else {
+        SIM.starts
+    };
+    Program { starts, ..SIM }.run(arguments)
+}
+
 fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Ci(args) => ci::run(&args),
         Verb::Bench(args) => bench(&args.rest),
-        Verb::Sim(args) => SIM.run(&args.rest),
+        Verb::Sim(args) => sim(&args.rest),
         Verb::Report(args) => report::run(&args.rest),
         Verb::Model(verb) => model::run(&verb),
     };

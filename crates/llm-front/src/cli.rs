@@ -2,8 +2,10 @@
 
 use crate::config;
 use crate::config::types::Span;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand};
-use llm_backend::stub::{Settings, Stub};
+use llm_backend::stub::{Engine, Settings, Stub};
+use llm_sim::cost::{Preset, presets};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -66,6 +68,23 @@ pub struct StubArgs {
     /// Tokens of every answer, unless max_tokens is less
     #[arg(long, default_value_t = 16)]
     pub tokens: u32,
+    /// Take the time of a simulated server instead: requests wait for a seat, share steps and get a token a step, in real time, on
+    /// the accelerator and the model of this preset (`cargo xtask sim presets` says what they are). A word of a prompt counts as a
+    /// token; --tokens bounds the answers
+    #[arg(
+        long,
+        value_name = "PRESET",
+        value_parser = names().try_map(|name| find(&name)),
+        conflicts_with_all = ["per_call", "per_item", "pace"],
+        hide_possible_values = true,
+    )]
+    pub cost_model: Option<&'static Preset>,
+    /// Seats of the simulated server: sequences a step [default: the preset's]
+    #[arg(long, requires = "cost_model")]
+    pub seats: Option<u32>,
+    /// How many times faster than real time the simulated server runs [default: 1]
+    #[arg(long, requires = "cost_model")]
+    pub speed: Option<f64>,
     /// Worker threads; 0: one a CPU
     #[arg(long, default_value_t = 0)]
     pub workers: usize,
@@ -80,6 +99,22 @@ impl StubArgs {
             .per_item(self.per_item.0)
             .pace(self.pace.0)
             .tokens(self.tokens);
-        Stub::new(settings)
+        match self.cost_model {
+            None => Stub::new(settings),
+            Some(preset) => {
+                let server = preset.server(self.seats);
+                let engine = Engine::with_speed(server, self.speed.unwrap_or(1.0));
+                Stub::replay(settings, engine)
+            }
+        }
     }
+}
+
+/// Only names of presets.
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(presets::ALL.iter().map(|preset| preset.name))
+}
+
+fn find(name: &str) -> Result<&'static Preset, String> {
+    presets::find(name).ok_or_else(|| format!("there is no preset {name}"))
 }

@@ -275,7 +275,7 @@ impl<F> Watch<F> {
     fn reported(&mut self, reports: Vec<Signal>, cx: &mut Context<'_>) {
         for signal in reports {
             let left = match &signal {
-                Signal::FirstToken(_) => None,
+                Signal::FirstToken(_) | Signal::Token(_) => None,
                 Signal::Done(done) => Some(&done.request),
                 Signal::Rejected(request) => Some(request),
             };

@@ -317,7 +317,7 @@ proptest! {
         let mut left: Vec<u64> = signals.iter().filter_map(|signal| match signal {
             Signal::Done(done) => Some(done.request.id),
             Signal::Rejected(request) => Some(request.id),
-            Signal::FirstToken(_) => None,
+            Signal::FirstToken(_) | Signal::Token(_) => None,
         }).collect();
         left.sort_unstable();
         prop_assert_eq!(left, (0..60).collect::<Vec<u64>>());

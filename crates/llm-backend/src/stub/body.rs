@@ -9,6 +9,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::events::Events;
+use super::seats::Seats;
 use super::stats::Work;
 use crate::error::{Error, Kind};
 
@@ -50,7 +51,6 @@ pub(super) enum Then {
 pub(super) struct Stream {
     pub(super) events: Events,
     pub(super) work: Work,
-    pub(super) pace: Duration,
     pub(super) comments: bool,
     pub(super) split: Option<usize>,
     pub(super) cut: Option<u64>,
@@ -65,11 +65,17 @@ pub(super) struct Stream {
     pub(super) behind: Option<Bytes>,
 }
 
-/// When steps are due: counted from the first one, so that lateness does not add up.
+/// When steps are due.
 #[derive(Debug)]
-pub(super) struct Clock {
-    started: Instant,
-    sleep: Option<Pin<Box<Sleep>>>,
+pub(super) enum Clock {
+    /// So long after one another: counted from the first one, so that lateness does not add up.
+    Pace {
+        pace: Duration,
+        started: Instant,
+        sleep: Option<Pin<Box<Sleep>>>,
+    },
+    /// As the steps of a simulated server end.
+    Seats(Seats),
 }
 
 enum Next {
@@ -208,7 +214,7 @@ impl Stream {
             return Poll::Ready(Next::End);
         };
         // Faults come where the next event would have.
-        ready!(self.clock.poll_at(self.pace.saturating_mul(step), cx));
+        ready!(self.clock.poll_step(step, cx));
         if self.cut == Some(self.sent) {
             self.work.fail();
             return Poll::Ready(Next::Cut);
@@ -236,23 +242,32 @@ impl Stream {
 // === impl Clock ===
 
 impl Clock {
-    pub(super) fn start() -> Self {
-        Self {
+    pub(super) fn start(pace: Duration) -> Self {
+        Self::Pace {
+            pace,
             started: Instant::now(),
             sleep: None,
         }
     }
 
-    fn poll_at(&mut self, after: Duration, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_step(&mut self, step: u32, cx: &mut Context<'_>) -> Poll<()> {
+        let (pace, started, sleep) = match self {
+            Self::Pace {
+                pace,
+                started,
+                sleep,
+            } => (pace, started, sleep),
+            // Whoever was refused was told so before the first step.
+            Self::Seats(seats) => return seats.poll_step(step, cx).map(drop),
+        };
+        let after = pace.saturating_mul(step);
         if after.is_zero() {
             return Poll::Ready(());
         }
-        let Some(deadline) = self.started.checked_add(after) else {
+        let Some(deadline) = started.checked_add(after) else {
             return Poll::Pending;
         };
-        let sleep = self
-            .sleep
-            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        let sleep = sleep.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
         if sleep.deadline() != deadline {
             sleep.as_mut().reset(deadline);
         }

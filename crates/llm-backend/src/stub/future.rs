@@ -91,6 +91,9 @@ where
                     if let Some(sleep) = sleep {
                         ready!(sleep.as_mut().poll(cx));
                     }
+                    if let Some(reply) = reply {
+                        ready!(reply.poll_begin(cx));
+                    }
                     let reply = reply
                         .take()
                         .expect("a future is not polled after it is done");

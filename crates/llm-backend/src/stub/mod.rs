@@ -4,6 +4,9 @@
 //! 12 ms a call and 3 ms a prompt, then 5 ms between the tokens of a stream, all of it [`Settings`]. All time is tokio's, so
 //! tests can pause it.
 //!
+//! With the feature `replay` an answer can cost what it costs in a simulated server instead, scheduler and batching included: see
+//! `Engine` and `Stub::replay`.
+//!
 //! | endpoint | |
 //! |---|---|
 //! | `POST /v1/chat/completions` | `messages`, `stream`, `stream_options`, `max_tokens`, `max_completion_tokens`, `n` |
@@ -95,11 +98,15 @@
 
 mod answer;
 mod body;
+#[cfg(feature = "replay")]
+mod engine;
 mod events;
 mod future;
 mod reply;
 mod request;
 mod script;
+#[cfg_attr(not(feature = "replay"), path = "no_seats.rs")]
+mod seats;
 mod server;
 mod service;
 mod settings;
@@ -107,6 +114,8 @@ mod stats;
 mod text;
 
 pub use self::body::Body;
+#[cfg(feature = "replay")]
+pub use self::engine::Engine;
 pub use self::future::ResponseFuture;
 pub use self::script::KEYS;
 pub use self::server::serve;

@@ -1,5 +1,6 @@
 //! What is answered to a call, and when.
 
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use super::body::{Body, Clock, Stream, Then};
 use super::events::Events;
 use super::request::{Call, Endpoint};
 use super::script::Script;
+use super::seats::Seats;
 use super::service::Shared;
 use super::stats::Work;
 use crate::error::{Error, Kind};
@@ -19,7 +21,34 @@ use crate::error::{Error, Kind};
 pub(super) enum Reply {
     Response(Response<Body>),
     Drop,
-    Work { call: Box<Call>, work: Work },
+    Work {
+        call: Box<Call>,
+        work: Work,
+        seats: Option<Seats>,
+    },
+}
+
+// === impl Reply ===
+
+impl Reply {
+    /// Ready when its beginning is: the first token of a stream, all of another answer.
+    pub(super) fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Self::Work {
+            call,
+            work,
+            seats: Some(seats),
+        } = self
+        else {
+            return Poll::Ready(());
+        };
+        let step = if call.stream.is_some() { 0 } else { u32::MAX };
+        if ready!(seats.poll_step(step, cx)).is_err() {
+            work.fail();
+            let message = "the prompt and its answer do not fit in the memory of the server";
+            *self = Self::Response(answer::error(StatusCode::BAD_REQUEST, message));
+        }
+        Poll::Ready(())
+    }
 }
 
 // === impl Shared ===
@@ -42,12 +71,17 @@ impl Shared {
         }
         let items = call.prompts.len();
         let work = self.counters.work(items);
-        let delay = delay.unwrap_or_else(|| self.settings.cost(items));
+        let seats = self.seats(&call);
+        let delay = match seats {
+            Some(_) => Duration::ZERO,
+            None => delay.unwrap_or_else(|| self.settings.cost(items)),
+        };
         (
             delay,
             Reply::Work {
                 call: Box::new(call),
                 work,
+                seats,
             },
         )
     }
@@ -85,8 +119,10 @@ impl Shared {
         match reply {
             Reply::Response(response) => Ok(response),
             Reply::Drop => Err(Error::new(Kind::Closed, "stub".into())),
-            Reply::Work { call, work } if call.stream.is_some() => Ok(self.stream(&call, work)),
-            Reply::Work { call, work } => Ok(self.whole(&call, work)),
+            Reply::Work { call, work, seats } if call.stream.is_some() => {
+                Ok(self.stream(&call, work, seats))
+            }
+            Reply::Work { call, work, .. } => Ok(self.whole(&call, work)),
         }
     }
 
@@ -103,18 +139,20 @@ impl Shared {
         answer::json(StatusCode::OK, Bytes::new()).map(|_| Body::half(bytes, then, work))
     }
 
-    fn stream(&self, call: &Call, work: Work) -> Response<Body> {
+    fn stream(&self, call: &Call, work: Work, seats: Option<Seats>) -> Response<Body> {
         let script = &call.script;
         let mut response = Response::new(Body::stream(Stream {
             events: Events::new(call, &self.settings),
             work,
-            pace: script.pace.unwrap_or(self.settings.pace),
             comments: script.comments,
             split: script.split,
             cut: script.cut,
             stall: script.stall,
             error_event: script.error_event,
-            clock: Clock::start(),
+            clock: match seats {
+                Some(seats) => Clock::Seats(seats),
+                None => Clock::start(script.pace.unwrap_or(self.settings.pace)),
+            },
             sent: 0,
             rest: Bytes::new(),
             behind: None,

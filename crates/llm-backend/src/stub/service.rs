@@ -30,6 +30,8 @@ pub struct Stub {
 pub(super) struct Shared {
     pub(super) settings: Settings,
     pub(super) counters: Arc<Counters>,
+    #[cfg(feature = "replay")]
+    pub(super) engine: Option<super::Engine>,
 }
 
 // === impl Stub ===
@@ -41,7 +43,24 @@ impl Stub {
         Self {
             shared: Arc::new(Shared {
                 settings,
-                counters: Arc::default(),
+                ..Shared::default()
+            }),
+        }
+    }
+
+    /// A stub of these settings whose answers take the time of a simulated server: each waits for a seat, for its prompt and for
+    /// its tokens, which come as the steps of the server end.
+    ///
+    /// What the settings say of cost and pace does not count, and neither does the server for a call whose model's name says
+    /// `delay` or `pace`. An answer that can never fit in the server's memory is refused with a 400.
+    #[cfg(feature = "replay")]
+    #[must_use]
+    pub fn replay(settings: Settings, engine: super::Engine) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                settings,
+                engine: Some(engine),
+                ..Shared::default()
             }),
         }
     }

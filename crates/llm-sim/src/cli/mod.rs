@@ -5,6 +5,7 @@
 //! | `--preset seed` | the reference's table, ours beside it, `results/batching.json` and plots |
 //! | `--preset seed --check FILE` | the reference's table against a published one |
 //! | `front-end` | single flight, caching, balancing, hedging, admission, `results/front_end.json` and plots |
+//! | `against-stub` | the stub that replays the cost model, over sockets, beside its simulation |
 //! | `validate --data DIR` | real runs of vLLM beside their simulation |
 //! | `plan --rps 600 --p99 100ms` | how many replicas, where the time goes, what if, what it costs |
 //! | `sweep --loads 2,4,8` | latency against load, with intervals and plots |
@@ -13,6 +14,7 @@
 //!
 //! Tables go to standard output, progress to standard error; `--json` prints JSON instead.
 
+mod against_stub;
 mod fleet;
 mod front_end;
 mod output;
@@ -62,6 +64,8 @@ struct Global {
 enum Command {
     /// Measure what stands before the servers, and what it is worth.
     FrontEnd(front_end::Args),
+    /// Compare the stub that replays the cost model, over sockets, with its simulation.
+    AgainstStub(against_stub::Args),
     /// Compare real runs of vLLM with their simulation.
     Validate,
     /// Find the fewest replicas that meet a target.
@@ -85,6 +89,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     match &args.command {
         None => seed::run(&args.seed, &mut output),
         Some(Command::FrontEnd(args)) => front_end::run(args, &mut output),
+        Some(Command::AgainstStub(args)) => against_stub::run(args, &mut output),
         Some(Command::Validate) => validate::run(data, &mut output),
         Some(Command::Plan(args)) => plan::run(args, &mut output),
         Some(Command::Sweep(args)) => sweep::run(args, &mut output),

@@ -1,6 +1,7 @@
 //! Accelerators and models, each with where its figures come from.
 
 use super::{Affine, Batch, Chunk, CostModel, Roofline};
+use crate::server::{Continuous, Server, Vllm, VllmConfig};
 
 /// A model on an accelerator.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,24 @@ impl Preset {
     #[must_use]
     pub const fn is_stepwise(&self) -> bool {
         matches!(self.cost, Cost::Affine(_))
+    }
+}
+
+impl Preset {
+    /// The server that the preset is meant for, in its own number of seats unless another is given:
+    /// plain continuous batching where the cost is [stepwise](Self::is_stepwise), vLLM's scheduler
+    /// elsewhere. It reports every token.
+    #[must_use]
+    pub fn server(&self, seats: Option<u32>) -> Box<dyn Server> {
+        let seats = seats.unwrap_or(self.max_sequences);
+        if self.is_stepwise() {
+            return Box::new(Continuous::new(seats, self.cost).report_tokens());
+        }
+        let config = VllmConfig::default()
+            .max_sequences(seats)
+            .max_tokens(self.max_tokens)
+            .kv_blocks(self.kv_blocks());
+        Box::new(Vllm::new(config, self.cost).report_tokens())
     }
 }
 

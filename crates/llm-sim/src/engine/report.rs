@@ -115,7 +115,7 @@ impl Recorder {
         let report = &mut self.report;
         match signal {
             // It goes on.
-            Signal::FirstToken(_) => return,
+            Signal::FirstToken(_) | Signal::Token(_) => return,
             Signal::Done(done) => {
                 report.counts.done += 1;
                 report.counts.output_tokens += u64::from(done.request.output_tokens);

@@ -72,7 +72,7 @@ where
 
     fn reported(&mut self, reports: Vec<Signal>, cx: &mut Context<'_>) {
         for signal in reports {
-            let leaves = !matches!(signal, Signal::FirstToken(_));
+            let leaves = matches!(signal, Signal::Done(_) | Signal::Rejected(_));
             cx.report(signal);
             if leaves {
                 self.admitted -= 1;

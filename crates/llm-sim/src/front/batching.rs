@@ -98,7 +98,7 @@ where
     fn reported(&mut self, reports: Vec<Signal>, cx: &mut Context<'_>) {
         for signal in reports {
             let id = match &signal {
-                Signal::FirstToken(_) => None,
+                Signal::FirstToken(_) | Signal::Token(_) => None,
                 Signal::Done(done) => Some(done.request.id),
                 Signal::Rejected(request) => Some(request.id),
             };

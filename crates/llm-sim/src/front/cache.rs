@@ -96,7 +96,7 @@ impl<F> Cache<F> {
     fn reported(&mut self, reports: Vec<Signal>, cx: &mut Context<'_>) {
         for signal in reports {
             match &signal {
-                Signal::FirstToken(_) => {}
+                Signal::FirstToken(_) | Signal::Token(_) => {}
                 Signal::Done(done) => {
                     let Request {
                         id, tenant, key, ..

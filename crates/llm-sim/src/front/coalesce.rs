@@ -52,13 +52,10 @@ impl<F> Coalesce<F> {
                     let flight = self.led.get(&id).and_then(|key| self.flights.get_mut(key));
                     if let Some(flight) = flight {
                         flight.first_token_ms = Some(now_ms);
-                        let followers = flight.followers.iter();
-                        followers.for_each(|(follower, _)| {
-                            cx.report(Signal::FirstToken(follower.id));
-                        });
                     }
-                    cx.report(Signal::FirstToken(id));
+                    self.tell(id, Signal::FirstToken, cx);
                 }
+                Signal::Token(id) => self.tell(id, Signal::Token, cx),
                 Signal::Done(done) => {
                     let followers = self.land(done.request.id);
                     let (first_ms, finished_ms) = (done.first_token_ms, done.finished_ms);
@@ -77,6 +74,14 @@ impl<F> Coalesce<F> {
                 }
             }
         }
+    }
+
+    /// Tells a leader and its followers of a token.
+    fn tell(&self, leader: u64, token: fn(u64) -> Signal, cx: &mut Context<'_>) {
+        let flight = self.led.get(&leader).and_then(|key| self.flights.get(key));
+        let followers = flight.into_iter().flat_map(|flight| &flight.followers);
+        followers.for_each(|(follower, _)| cx.report(token(follower.id)));
+        cx.report(token(leader));
     }
 
     /// Ends a flight: its followers.

@@ -115,7 +115,7 @@ impl Front for Hedged {
 
     fn signal(&mut self, server: usize, signal: Signal, cx: &mut Context<'_>) {
         let id = match &signal {
-            Signal::FirstToken(id) => *id,
+            Signal::FirstToken(id) | Signal::Token(id) => *id,
             Signal::Done(done) => done.request.id,
             Signal::Rejected(request) => request.id,
         };
@@ -127,6 +127,7 @@ impl Front for Hedged {
         }
         match &signal {
             Signal::FirstToken(_) => self.settle(server, id, cx),
+            Signal::Token(_) => {}
             Signal::Done(_) => {
                 if attempt.request.is_some() {
                     // A server that says nothing before the end.

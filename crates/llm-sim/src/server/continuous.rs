@@ -32,6 +32,7 @@ pub struct Continuous<C> {
     context: u64,
     wake_ms: Option<f64>,
     step_ms: f64,
+    every_token: bool,
     stats: ServerStats,
 }
 
@@ -61,12 +62,33 @@ impl<C> Continuous<C> {
             context: 0,
             wake_ms: None,
             step_ms: 0.0,
+            every_token: false,
             stats: ServerStats::default(),
         }
     }
 
+    /// Reports every token, not only the first: for whoever replays a run in real time.
+    #[must_use]
+    pub const fn report_tokens(mut self) -> Self {
+        self.every_token = true;
+        self
+    }
+
+    /// Reports a token of everybody who has had one.
+    fn later_tokens(&self, signals: &mut Vec<Signal>) {
+        let later = self.running.iter().enumerate().filter_map(|(slot, seat)| {
+            let running = seat.as_ref()?;
+            let later = !running.cancelled && !self.newcomers.contains(&slot);
+            later.then_some(Signal::Token(running.request.id))
+        });
+        signals.extend(later);
+    }
+
     /// Ends the step that was running until now.
     fn finish_step(&mut self, now_ms: f64, signals: &mut Vec<Signal>) {
+        if self.every_token {
+            self.later_tokens(signals);
+        }
         let newcomers = self.newcomers.len() as u32;
         for slot in self.newcomers.drain(..) {
             if let Some(Some(running)) = self.running.get_mut(slot) {

@@ -54,6 +54,8 @@ pub trait Server: std::fmt::Debug + Send {
 pub enum Signal {
     /// The first token of this request is out.
     FirstToken(u64),
+    /// A later token of this request is out; only from servers that are told to say so.
+    Token(u64),
     /// A request is done.
     Done(Completion),
     /// A request can never fit in this server's memory.

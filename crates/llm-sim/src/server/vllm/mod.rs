@@ -43,6 +43,7 @@ pub struct Vllm<C> {
     arrived: Vec<usize>,
     wake_ms: Option<f64>,
     births: u64,
+    every_token: bool,
     stats: ServerStats,
 }
 
@@ -83,6 +84,7 @@ impl<C> Vllm<C> {
             arrived: Vec::new(),
             wake_ms: None,
             births: 0,
+            every_token: false,
             stats: ServerStats::default(),
         }
     }
@@ -91,6 +93,13 @@ impl<C> Vllm<C> {
     #[must_use]
     pub fn record_series(mut self, every_ms: f64) -> Self {
         self.stats.series = Some(crate::metrics::Series::new(every_ms));
+        self
+    }
+
+    /// Reports every token, not only the first: for whoever replays a run in real time.
+    #[must_use]
+    pub const fn report_tokens(mut self) -> Self {
+        self.every_token = true;
         self
     }
 
@@ -117,6 +126,9 @@ impl<C> Vllm<C> {
                 signals.push(Signal::FirstToken(sequence.request.id));
             } else {
                 self.stats.itl.add(now_ms - sequence.last_token_ms, 1);
+                if self.every_token {
+                    signals.push(Signal::Token(sequence.request.id));
+                }
             }
             sequence.last_token_ms = now_ms;
             if sequence.generated >= sequence.request.output_tokens {
