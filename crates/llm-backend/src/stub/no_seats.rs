@@ -11,7 +11,7 @@ pub(super) enum Seats {}
 
 /// Never there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refused;
+pub(super) enum Refused {}
 
 // === impl Seats ===
 
