@@ -46,8 +46,8 @@ const HOPELESS_CHANCE: f64 = 0.1;
 const SURPRISE: f64 = 0.5;
 /// The share of the winner's votes from which a rival is worth a comparison: to merge the two, or
 /// as the next guess.
-const MERGE: f32 = 0.1;
-const GUESS: f32 = 0.2;
+const MERGE: f32 = 0.2;
+const GUESS: f32 = 0.3;
 
 /// How many clusters are remembered, and pairs of them.
 const CLUSTERS: usize = 1 << 14;
