@@ -10,13 +10,14 @@ use tower::BoxError;
 use tower::util::Oneshot;
 use tower_service::Service;
 
-use crate::cache::{Cache, Commit, Generation};
+use crate::bounded::{Candidate, Decision, NEIGHBOURS};
+use crate::cache::{Cache, Commit, Generation, Hit, Sequel};
 use crate::guard::{AcceptAll, Guard};
 use crate::lookup::Lookup;
-use crate::matching::{Matching, Threshold};
-use crate::outcome::Outcome;
+use crate::matching::Matching;
+use crate::outcome::{Detail, Outcome};
 use crate::record::Record;
-use crate::semantic::{NoEmbedder, Semantic};
+use crate::semantic::{Bounded, NoEmbedder, Semantic, Trial};
 use crate::vector::{Unit, Vector};
 
 pin_project! {
@@ -73,26 +74,35 @@ pub(crate) struct Miss<S, Req, V> {
 struct Search<S, Req, V, G> {
     miss: Miss<S, Req, V>,
     guard: Arc<G>,
-    threshold: Threshold,
+    bounded: Option<Bounded<V>>,
 }
+
+/// What a search came to.
+enum Found<R, V> {
+    /// A response, from this.
+    Served(R, Detail),
+    /// Nothing that may be served.
+    Nothing(Sequel<V>),
+}
+
+/// How many of the nearest texts a guard reads for a decision under a bound.
+const GUARDED: usize = 8;
 
 // === impl Miss ===
 
 impl<S, Req, V> Miss<S, Req, V> {
     /// The text to embed, when somebody can use its vector: this request, or a later one that
     /// looks for its answer.
-    pub(crate) fn wants_embedding(&self) -> Option<(Arc<str>, Threshold)> {
-        let Matching::Threshold(threshold) = self.lookup.matching else {
-            return None;
-        };
+    pub(crate) fn wants_embedding(&self) -> Option<Arc<str>> {
+        let text = self.lookup.text.as_ref();
+        let text = text.filter(|_| self.lookup.control.lookup || self.stores())?;
+        Some(Arc::clone(text))
+    }
+
+    /// Whether the answer will be stored, if it can be.
+    fn stores(&self) -> bool {
         let control = self.lookup.allowed();
-        let stores = control.store && !control.only_if_cached;
-        let text = self
-            .lookup
-            .text
-            .as_ref()
-            .filter(|_| control.lookup || stores)?;
-        Some((Arc::clone(text), threshold))
+        control.store && !control.only_if_cached
     }
 }
 
@@ -103,7 +113,7 @@ where
     E: Service<Arc<str>>,
 {
     /// Nothing stored will do: on to the inner service.
-    fn go_on(miss: Miss<S, Req, V>, vector: Option<Unit>, record: &H) -> Self {
+    fn go_on(miss: Miss<S, Req, V>, vector: Option<Unit>, sequel: Sequel<V>, record: &H) -> Self {
         let Miss {
             request,
             inner,
@@ -119,7 +129,7 @@ where
         }
         cache.counters().misses.add(1);
         let stores = lookup.control.store;
-        let commit = stores.then(|| Commit::new(cache, lookup, generation, vector));
+        let commit = stores.then(|| Commit::new(cache, lookup, generation, vector).then(sequel));
         Self::Call {
             call: Oneshot::new(inner, request),
             commit,
@@ -139,12 +149,7 @@ impl<S, Req, V, G> Search<S, Req, V, G> {
         E: Service<Arc<str>>,
         G: Guard,
     {
-        let Self {
-            miss,
-            guard,
-            threshold,
-        } = self;
-        let counters = miss.cache.counters();
+        let counters = self.miss.cache.counters();
         let unit = vector.and_then(|vector| {
             let unit = Unit::new(vector);
             if unit.is_none() {
@@ -152,22 +157,128 @@ impl<S, Req, V, G> Search<S, Req, V, G> {
             }
             unit
         });
-        // Once more the exact tier: an equal request may have been answered meanwhile.
-        let hit = miss.cache.get(&miss.lookup).or_else(|| {
-            miss.cache
-                .nearest(&miss.lookup, unit.as_ref()?, threshold, guard.as_ref())
-        });
-        let served = hit.and_then(|hit| Some((hit.detail(), record.replay(&hit, &miss.request)?)));
-        match served {
-            Some((detail, response)) => {
+        match self.look(unit.as_ref(), record) {
+            Found::Served(response, detail) => {
                 counters.hit(detail);
                 State::Done {
                     response: Some(Ok(response)),
                 }
             }
-            None => State::go_on(miss, unit, record),
+            Found::Nothing(sequel) => State::go_on(self.miss, unit, sequel, record),
         }
     }
+
+    fn look<H>(&self, unit: Option<&Unit>, record: &H) -> Found<H::Response, V>
+    where
+        S: Service<Req>,
+        H: Record<Req, S::Response, Value = V>,
+        G: Guard,
+    {
+        let Miss {
+            request,
+            cache,
+            lookup,
+            ..
+        } = &self.miss;
+        let serve = |hit: Hit<V>| {
+            let response = record.replay(&hit, request)?;
+            Some(Found::Served(response, hit.detail()))
+        };
+        // Once more the exact tier: an equal request may have been answered meanwhile.
+        if let Some(served) = cache.get(lookup).and_then(serve) {
+            return served;
+        }
+        let Some(unit) = unit else {
+            return Found::Nothing(Sequel::None);
+        };
+        let served = match (lookup.matching, &self.bounded) {
+            (Matching::Threshold(threshold), _) => cache
+                .nearest(lookup, unit, threshold, self.guard.as_ref())
+                .and_then(serve),
+            (Matching::Bounded, Some(bounded)) => return self.decide(bounded, unit, record),
+            (Matching::Bounded, None) | (Matching::Exact, _) => None,
+        };
+        served.unwrap_or(Found::Nothing(Sequel::None))
+    }
+
+    /// Has it decided under the bound.
+    fn decide<H>(&self, bounded: &Bounded<V>, unit: &Unit, record: &H) -> Found<H::Response, V>
+    where
+        S: Service<Req>,
+        H: Record<Req, S::Response, Value = V>,
+        G: Guard,
+    {
+        let Miss {
+            request,
+            cache,
+            lookup,
+            ..
+        } = &self.miss;
+        // Whoever lets no answer be stored lets none be compared; and without audits nothing is served.
+        let Some(asked) = lookup.text.as_ref().filter(|_| self.miss.stores()) else {
+            return Found::Nothing(Sequel::None);
+        };
+        let neighbours = cache.neighbours_of(lookup, unit, NEIGHBOURS);
+        let candidates: Vec<_> = neighbours
+            .iter()
+            .enumerate()
+            .map(|(at, near)| {
+                let read = at < GUARDED && !near.vetoed;
+                // Correctness: all that decides whether an answer can be served comes before the coin.
+                let accepted = read
+                    && self
+                        .guard
+                        .accepts_at(asked, &near.text, near.similarity)
+                        .is_accept()
+                    && cache
+                        .peek_neighbour(near)
+                        .is_some_and(|hit| record.replay(&hit, request).is_some());
+                Candidate {
+                    similarity: near.similarity.get(),
+                    cluster: near.cluster.into(),
+                    accepted,
+                    literal: read && literals_agree(asked, &near.text),
+                }
+            })
+            .collect();
+        let ticket = match bounded.decide(&candidates) {
+            Decision::Serve { candidate } => {
+                let hit = neighbours
+                    .get(candidate)
+                    .and_then(|near| cache.get_neighbour(lookup, near));
+                let served = hit.and_then(|hit| {
+                    let response = record.replay(&hit, request)?;
+                    Some(Found::Served(response, hit.detail()))
+                });
+                return served.unwrap_or(Found::Nothing(Sequel::None));
+            }
+            Decision::Audit(ticket) | Decision::Explore(ticket, _) => ticket,
+            Decision::Refuse(_, cluster) => {
+                return Found::Nothing(Sequel::Cluster(cluster.into()));
+            }
+        };
+        let stored = neighbours
+            .get(ticket.candidate())
+            .and_then(|near| cache.peek_neighbour(near));
+        let trial = Trial::new(
+            bounded.clone(),
+            ticket,
+            Arc::clone(asked),
+            stored,
+            neighbours,
+        );
+        Found::Nothing(Sequel::Trial(trial))
+    }
+}
+
+#[cfg(feature = "guards")]
+fn literals_agree(asked: &str, cached: &str) -> bool {
+    crate::guard::Literal.accepts(asked, cached).is_accept()
+}
+
+#[cfg(not(feature = "guards"))]
+fn literals_agree(_: &str, _: &str) -> bool {
+    true
 }
 
 // === impl ResponseFuture ===
@@ -200,15 +311,14 @@ where
 
     pub(crate) fn miss(miss: Miss<S, Req, V>, record: H) -> Self {
         Self {
-            state: State::go_on(miss, None, &record),
+            state: State::go_on(miss, None, Sequel::None, &record),
             record,
         }
     }
 
     pub(crate) fn embed(
-        semantic: Semantic<E, G>,
+        semantic: Semantic<V, E, G>,
         text: Arc<str>,
-        threshold: Threshold,
         miss: Miss<S, Req, V>,
         record: H,
     ) -> Self {
@@ -216,6 +326,7 @@ where
             embedder,
             guard,
             deadline,
+            bounded,
         } = semantic;
         miss.cache.counters().embeddings.add(1);
         let state = State::Embed {
@@ -224,7 +335,7 @@ where
             search: Some(Search {
                 miss,
                 guard,
-                threshold,
+                bounded,
             }),
         };
         Self { state, record }

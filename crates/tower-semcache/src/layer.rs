@@ -6,7 +6,7 @@ use tower_layer::Layer;
 
 use crate::cache::Cache;
 use crate::guard::AcceptAll;
-use crate::semantic::{NoEmbedder, Semantic};
+use crate::semantic::{Bounded, NoEmbedder, Semantic};
 use crate::service::CacheService;
 
 /// Puts a [`CacheService`] around a service. See the [crate docs](crate).
@@ -14,7 +14,7 @@ pub struct CacheLayer<P, H, V, E = NoEmbedder, G = AcceptAll> {
     cache: Cache<V>,
     policy: P,
     record: H,
-    semantic: Option<Semantic<E, G>>,
+    semantic: Option<Semantic<V, E, G>>,
     deadline: Duration,
 }
 
@@ -55,6 +55,7 @@ impl<P, H, V, E, G> CacheLayer<P, H, V, E, G> {
             embedder,
             guard: Arc::new(guard),
             deadline,
+            bounded: None,
         });
         CacheLayer {
             cache,
@@ -63,6 +64,16 @@ impl<P, H, V, E, G> CacheLayer<P, H, V, E, G> {
             semantic,
             deadline,
         }
+    }
+
+    /// Who decides about requests whose matching is [`Bounded`](crate::Matching::Bounded). After
+    /// [`semantic`](Self::semantic); without a semantic tier there is nothing to decide.
+    #[must_use]
+    pub fn bounded(mut self, bounded: Bounded<V>) -> Self {
+        if let Some(semantic) = &mut self.semantic {
+            semantic.bounded = Some(bounded);
+        }
+        self
     }
 
     /// How long a request waits for its embedding, readiness of the embedder included, before it

@@ -14,6 +14,10 @@ pub enum Matching {
     /// An equal request, or else the most similar text of the same scope when it reaches this
     /// cosine and the guard accepts it.
     Threshold(Threshold),
+    /// An equal request, or else a similar text of the same scope when the layer's
+    /// [`Bounded`](crate::Bounded) lets it serve, so that the share of wrong answers among those
+    /// served keeps to a bound. In a layer without one: as [`Exact`](Self::Exact).
+    Bounded,
 }
 
 /// A cosine in (0, 1], as a number of millionths.

@@ -24,7 +24,7 @@ pub struct CacheService<S, P, H, V, E = NoEmbedder, G = AcceptAll> {
     cache: Cache<V>,
     policy: P,
     record: H,
-    semantic: Option<Semantic<E, G>>,
+    semantic: Option<Semantic<V, E, G>>,
 }
 
 // === impl CacheService ===
@@ -35,7 +35,7 @@ impl<S, P, H, V, E, G> CacheService<S, P, H, V, E, G> {
         cache: Cache<V>,
         policy: P,
         record: H,
-        semantic: Option<Semantic<E, G>>,
+        semantic: Option<Semantic<V, E, G>>,
     ) -> Self {
         Self {
             inner,
@@ -109,11 +109,10 @@ where
             lookup,
             generation,
         };
-        let semantic = self.semantic.as_ref();
+        let matching = miss.lookup.matching;
+        let semantic = self.semantic.as_ref().filter(|tier| tier.knows(matching));
         match semantic.and_then(|semantic| Some((semantic, miss.wants_embedding()?))) {
-            Some((semantic, (text, threshold))) => {
-                ResponseFuture::embed(semantic.clone(), text, threshold, miss, record)
-            }
+            Some((semantic, text)) => ResponseFuture::embed(semantic.clone(), text, miss, record),
             None => ResponseFuture::miss(miss, record),
         }
     }

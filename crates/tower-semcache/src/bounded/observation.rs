@@ -73,6 +73,20 @@ pub(super) struct Vote {
     parties: Vec<Party>,
 }
 
+// === impl Cluster ===
+
+impl From<u64> for Cluster {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+impl From<Cluster> for u64 {
+    fn from(cluster: Cluster) -> Self {
+        cluster.0
+    }
+}
+
 // === impl Vote ===
 
 impl Vote {

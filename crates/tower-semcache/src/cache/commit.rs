@@ -7,6 +7,7 @@ use super::generation::Generation;
 use super::insert::Insert;
 use super::store::Cache;
 use crate::lookup::Lookup;
+use crate::semantic::Trial;
 use crate::vector::{Unit, Vector};
 use crate::weigh::Weigh;
 
@@ -28,6 +29,17 @@ struct Pending<V> {
     began: Instant,
     vector: Option<Unit>,
     ttl: Option<Duration>,
+    sequel: Sequel<V>,
+}
+
+/// What comes after an answer is stored.
+pub(crate) enum Sequel<V> {
+    /// Nothing.
+    None,
+    /// Its entry is put in this cluster.
+    Cluster(u64),
+    /// It is compared with the answer that might have been served.
+    Trial(Trial<V>),
 }
 
 /// Why an answer was not stored.
@@ -66,11 +78,20 @@ impl<V> Commit<V> {
             began: Instant::now(),
             vector,
             ttl: None,
+            sequel: Sequel::None,
         };
         Self {
             pending: Some(pending),
             reserved: 0,
         }
+    }
+
+    /// Says what comes after.
+    pub(crate) fn then(mut self, sequel: Sequel<V>) -> Self {
+        if let Some(pending) = &mut self.pending {
+            pending.sequel = sequel;
+        }
+        self
     }
 
     /// The bytes one entry may have.
@@ -146,15 +167,24 @@ impl<V> Commit<V> {
             began,
             vector,
             ttl,
+            sequel,
         } = pending;
-        cache.insert_with(Insert {
+        let stored = cache.insert_with(Insert {
             lookup,
             value,
             generation,
             began,
             vector: vector.as_ref(),
             ttl,
-        })
+        })?;
+        match sequel {
+            Sequel::None => {}
+            Sequel::Cluster(cluster) => {
+                cache.set_cluster(stored.entry(), cluster);
+            }
+            Sequel::Trial(trial) => trial.answered(stored),
+        }
+        Ok(())
     }
 
     /// Gives up and counts why.

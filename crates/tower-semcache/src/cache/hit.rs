@@ -28,6 +28,11 @@ impl<V> Hit<V> {
         self.entry.answer.value()
     }
 
+    /// The text whose answer it is, where it was stored with one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.entry.text.as_deref()
+    }
+
     /// The entry that the answer was stored with; for a copy that was [promoted](super::Cache::promote),
     /// the one it was promoted from.
     #[must_use]

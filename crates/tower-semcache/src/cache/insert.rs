@@ -9,11 +9,13 @@ use super::builder::FOREVER;
 use super::commit::Refusal;
 use super::entry::{Answer, Entry, EntryId};
 use super::generation::Generation;
+use super::hit::Hit;
 use super::index::Index;
 use super::shard::Shard;
 use super::store::Cache;
 use super::trust::Trust;
 use crate::lookup::Lookup;
+use crate::outcome::Detail;
 use crate::vector::Unit;
 use crate::weigh::Weigh;
 
@@ -26,6 +28,9 @@ pub(super) struct Insert<'a, V> {
     pub(super) vector: Option<&'a Unit>,
     pub(super) ttl: Option<Duration>,
 }
+
+/// In a new entry's cluster: whoever numbers clusters counts from zero up and never comes here.
+const UNCLUSTERED: u64 = 1 << 63;
 
 // === impl Cache ===
 
@@ -45,19 +50,20 @@ impl<V> Cache<V> {
         self.begin(lookup.clone()).store(value)
     }
 
-    pub(super) fn insert_with(&self, insert: Insert<'_, V>) -> Result<(), Refusal>
+    /// The entry, stored.
+    pub(super) fn insert_with(&self, insert: Insert<'_, V>) -> Result<Hit<V>, Refusal>
     where
         V: Weigh,
     {
         let stored = self.try_insert(insert);
-        match stored {
-            Ok(()) => self.inner.counters.stored.add(1),
-            Err(reason) => self.inner.counters.refused(reason),
+        match &stored {
+            Ok(_) => self.inner.counters.stored.add(1),
+            Err(reason) => self.inner.counters.refused(*reason),
         }
         stored
     }
 
-    fn try_insert(&self, insert: Insert<'_, V>) -> Result<(), Refusal>
+    fn try_insert(&self, insert: Insert<'_, V>) -> Result<Hit<V>, Refusal>
     where
         V: Weigh,
     {
@@ -123,7 +129,7 @@ impl<V> Cache<V> {
             expires,
             bytes: AtomicUsize::new(bytes),
             slot,
-            trust: Trust::new(sequence),
+            trust: Trust::new(UNCLUSTERED | sequence),
         });
         let removed = self.shard(&key).ok_or(Refusal::Purged).and_then(|shard| {
             let mut shard = shard.lock();
@@ -148,6 +154,6 @@ impl<V> Cache<V> {
             }
         };
         self.left(removed);
-        Ok(())
+        Ok(Hit::new(entry, Detail::Exact, now))
     }
 }

@@ -30,4 +30,5 @@ pub use promote::Provenance;
 pub use stats::Stats;
 pub use store::Cache;
 
+pub(crate) use commit::Sequel;
 pub(crate) use generation::Generation;

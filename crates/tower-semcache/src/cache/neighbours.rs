@@ -82,6 +82,17 @@ impl<V> Cache<V> {
         Some(Hit::new(entry, Detail::Semantic { similarity }, now))
     }
 
+    /// The answer of a neighbour, to be compared, not served: nothing is counted as used.
+    pub(crate) fn peek_neighbour(&self, neighbour: &Neighbour) -> Option<Hit<V>> {
+        let entry = self.find(neighbour.entry)?;
+        let similarity = neighbour.similarity;
+        Some(Hit::new(
+            entry,
+            Detail::Semantic { similarity },
+            Instant::now(),
+        ))
+    }
+
     /// Puts an entry into an answer cluster. A new entry is in one of its own; [`Cache::provenance`] and
     /// [`Neighbour`] say which. `false` when it has left.
     #[expect(

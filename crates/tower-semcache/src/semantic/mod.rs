@@ -1,3 +1,9 @@
+//! The semantic tier: who embeds, who has the last word, and who decides under a bound.
+
+mod bounded;
+mod trial;
+mod worker;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Ready, ready};
@@ -7,13 +13,21 @@ use std::time::Duration;
 
 use tower_service::Service;
 
+use crate::matching::Matching;
 use crate::vector::Vector;
 
+pub use bounded::{Bounded, Mode};
+pub use worker::Worker;
+
+pub(crate) use trial::Trial;
+
 /// The semantic tier of a cache layer: who embeds, who has the last word, how long it may take.
-pub(crate) struct Semantic<E, G> {
+pub(crate) struct Semantic<V, E, G> {
     pub(crate) embedder: E,
     pub(crate) guard: Arc<G>,
     pub(crate) deadline: Duration,
+    /// Who decides, where the look-up asks for it.
+    pub(crate) bounded: Option<Bounded<V>>,
 }
 
 /// The embedder of a layer without a semantic tier. It is never called.
@@ -23,7 +37,18 @@ pub struct NoEmbedder;
 
 // === impl Semantic ===
 
-impl<E, G> Clone for Semantic<E, G>
+impl<V, E, G> Semantic<V, E, G> {
+    /// Whether anything can come of a search.
+    pub(crate) fn knows(&self, matching: Matching) -> bool {
+        match matching {
+            Matching::Exact => false,
+            Matching::Threshold(_) => true,
+            Matching::Bounded => self.bounded.is_some(),
+        }
+    }
+}
+
+impl<V, E, G> Clone for Semantic<V, E, G>
 where
     E: Clone,
 {
@@ -33,11 +58,12 @@ where
             embedder: self.embedder.clone(),
             guard: Arc::clone(&self.guard),
             deadline: self.deadline,
+            bounded: self.bounded.clone(),
         }
     }
 }
 
-impl<E, G> fmt::Debug for Semantic<E, G> {
+impl<V, E, G> fmt::Debug for Semantic<V, E, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Semantic")
             .field("deadline", &self.deadline)
