@@ -182,8 +182,8 @@ async fn the_log_says_499_and_how_far_the_request_had_come() {
 
     for (route, stage) in [
         ("embeddings", "reading"),
-        ("other", "reading"),
-        ("chat", "waiting"),
+        ("other", "backend"),
+        ("chat", "backend"),
         ("chat", "answering"),
     ] {
         let words = format!("status=499 route=\"{route}\" stage=\"{stage}\"");

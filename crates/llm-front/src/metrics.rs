@@ -2,7 +2,7 @@
 //!
 //! What the layers count of themselves (flights, batches, the cache) is read from them when asked, so nothing is counted twice.
 
-use crate::journey::Stage;
+use crate::journey::{Journey, Stage};
 use crate::routes::Route;
 use crate::source::Source;
 use http::StatusCode;
@@ -20,9 +20,9 @@ use std::time::Duration;
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Bounds of the buckets of durations, in seconds.
-const SECONDS: [f64; 16] = [
-    0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
-    120.0,
+const SECONDS: [f64; 19] = [
+    0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
+    2.5, 5.0, 10.0, 30.0, 120.0,
 ];
 
 /// What the gateway counts.
@@ -33,6 +33,7 @@ pub struct Metrics {
     pub in_flight: Gauge,
     requests: Family<Answered, Counter>,
     duration: Family<BySource, Histogram, fn() -> Histogram>,
+    stages: Family<ByStage, Histogram, fn() -> Histogram>,
     left: Family<Left, Counter>,
     cut: Family<Cut, Counter>,
 }
@@ -47,6 +48,11 @@ struct Answered {
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
 struct BySource {
     source: Source,
+}
+
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+struct ByStage {
+    stage: Stage,
 }
 
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
@@ -105,6 +111,12 @@ impl Metrics {
             "Time from a request's head to the end of its answer",
             duration.clone(),
         );
+        let stages = Family::new_with_constructor(seconds as fn() -> Histogram);
+        registry.register(
+            "stage_duration_seconds",
+            "Time in each stage of a request's way; the stages of a request add up to its duration",
+            stages.clone(),
+        );
         registry.register(
             "callers_left",
             "Requests whose caller left before the end (499)",
@@ -120,6 +132,7 @@ impl Metrics {
             in_flight,
             requests,
             duration,
+            stages,
             left,
             cut,
         }
@@ -133,7 +146,8 @@ impl Metrics {
     }
 
     /// An answer went out whole.
-    pub fn answered(&self, route: Route, source: Source, status: StatusCode, after: Duration) {
+    pub fn answered(&self, route: Route, status: StatusCode, journey: &Journey) {
+        let source = journey.source();
         self.requests
             .get_or_create(&Answered {
                 route,
@@ -141,9 +155,16 @@ impl Metrics {
                 code: status.as_u16(),
             })
             .inc();
+        let mut whole = Duration::ZERO;
+        for (stage, spent) in journey.stages() {
+            whole += spent;
+            self.stages
+                .get_or_create(&ByStage { stage })
+                .observe(spent.as_secs_f64());
+        }
         self.duration
             .get_or_create(&BySource { source })
-            .observe(after.as_secs_f64());
+            .observe(whole.as_secs_f64());
     }
 
     /// An answer broke off.

@@ -12,6 +12,7 @@
 //! * `Probe` stands in front of both, so that an exact hit costs neither a task nor the flight map.
 //! * `Admission` stands below the cache, so that hits and followers never wait for the backend's capacity; what is only passed on takes
 //!   its places from the same bound.
+//! * A `Mark` stands where a stage of a request's time begins: see [`Stage`]. Stages follow one another, so they add up.
 //! * `Form` stands above `Coalesce`, so that callers who want a stream and callers who want a body share a flight where the backend
 //!   is always asked for a stream.
 
@@ -22,6 +23,7 @@ use crate::collect::Bounds;
 use crate::config::Config;
 use crate::config::types::BatchWindow;
 use crate::front::Front;
+use crate::journey::Stage;
 use crate::keys::Keys;
 use crate::layer_metrics::LayerMetrics;
 use crate::layers::admission::AdmissionLayer;
@@ -29,6 +31,7 @@ use crate::layers::cap::CapLayer;
 use crate::layers::fork::Fork;
 use crate::layers::form::FormLayer;
 use crate::layers::label::LabelLayer;
+use crate::layers::mark::MarkLayer;
 use crate::layers::merge::{MergeLayer, Mergeable};
 use crate::layers::observe::ObserveLayer;
 use crate::layers::prompt::PromptLayer;
@@ -112,7 +115,9 @@ where
         .service(backend.clone());
     let upstream = ServiceBuilder::new()
         .layer_fn(Shared::new)
+        .layer(MarkLayer::new(Stage::Queue))
         .layer(admission.clone())
+        .layer(MarkLayer::new(Stage::Backend))
         .service(Split::new(batched_or_direct, batched, backend.clone()));
 
     let semantic = Tier::new(config)?;
@@ -124,12 +129,15 @@ where
         .embed_deadline(semantic.deadline);
     let shared = ServiceBuilder::new()
         .layer_fn(Shared::new)
+        .layer(MarkLayer::new(Stage::Cache))
         .layer(ProbeLayer::new(cache, keys, record.transcode(To::Caller)))
         .layer_fn(Shared::new)
         .layer(FormLayer)
         .layer_fn(Shared::new)
+        .layer(MarkLayer::new(Stage::Coalesce))
         .layer(coalesce)
         .layer_fn(Shared::new)
+        .layer(MarkLayer::new(Stage::Lookup))
         .layer(caching)
         .service(upstream.clone());
     let alone = ServiceBuilder::new()
@@ -148,7 +156,9 @@ where
     let raw = ServiceBuilder::new()
         .layer_fn(Shared::new)
         .layer(LabelLayer)
+        .layer(MarkLayer::new(Stage::Queue))
         .layer(admission)
+        .layer(MarkLayer::new(Stage::Backend))
         .service(backend.clone());
 
     let front = ServiceBuilder::new()

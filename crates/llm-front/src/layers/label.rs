@@ -1,4 +1,5 @@
-//! Says where each answer came from: `Cache-Status` for the caller, the [`Journey`] for the metrics.
+//! Says where each answer came from and how long it took: `Cache-Status` and `Server-Timing` for the caller, the [`Journey`] for
+//! the metrics.
 //!
 //! # Back-pressure
 //! As the inner service.
@@ -13,9 +14,9 @@
 //! None.
 
 use crate::asked::{Asked, Carry};
-use crate::journey::Journey;
+use crate::journey::{Journey, Stage};
 use crate::source::Label;
-use http::{HeaderName, Request, Response};
+use http::{HeaderName, HeaderValue, Request, Response};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,6 +28,9 @@ use tower_service::Service;
 
 /// The header that says where an answer came from.
 pub const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+
+/// The header that says how long each stage took, up to the answer's head.
+pub const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 /// Labels each response.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,12 +97,16 @@ where
             Some(asked) => Label::of(asked, extensions.get::<Outcome>(), extensions.get::<Role>()),
             None => Label::OPAQUE,
         };
+        let headers = response.headers_mut();
+        headers.insert(CACHE_STATUS, label.cache_status());
         if let Some(journey) = this.journey {
             journey.answered_from(label.source);
+            journey.enter(Stage::Answering);
+            // Beside what a server behind this one says of itself.
+            if let Ok(timing) = HeaderValue::try_from(journey.server_timing()) {
+                headers.append(SERVER_TIMING, timing);
+            }
         }
-        response
-            .headers_mut()
-            .insert(CACHE_STATUS, label.cache_status());
         Poll::Ready(Ok(response))
     }
 }

@@ -7,6 +7,7 @@ pub mod fork;
 pub mod form;
 pub mod held;
 pub mod label;
+pub mod mark;
 pub mod merge;
 pub mod observe;
 pub mod prompt;

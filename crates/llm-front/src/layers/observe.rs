@@ -23,7 +23,6 @@ use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -87,7 +86,6 @@ struct Watch {
     metrics: Arc<Metrics>,
     journey: Journey,
     route: Route,
-    started: Instant,
     /// Of the answer, once its head is there.
     status: Option<StatusCode>,
     ended: bool,
@@ -100,7 +98,6 @@ impl Watch {
             metrics,
             journey: Journey::default(),
             route,
-            started: Instant::now(),
             status: None,
             ended: false,
         }
@@ -111,19 +108,16 @@ impl Watch {
         if response.extensions().get::<CallerLeft>().is_some() {
             return;
         }
-        self.journey.reach(Stage::Answering);
+        self.journey.enter(Stage::Answering);
         self.status = Some(response.status());
     }
 
     fn end(&mut self) {
         let Some(status) = self.status else { return };
         if !std::mem::replace(&mut self.ended, true) {
-            self.metrics.answered(
-                self.route,
-                self.journey.source(),
-                status,
-                self.started.elapsed(),
-            );
+            // The last stage is over.
+            self.journey.enter(Stage::Answering);
+            self.metrics.answered(self.route, status, &self.journey);
         }
     }
 
@@ -140,7 +134,7 @@ impl Drop for Watch {
         if !self.ended {
             let stage = self.journey.stage();
             self.metrics.left(self.route, stage);
-            tracing::info!(status = 499, route = self.route.word(), stage = stage.word(), after = ?self.started.elapsed(), "caller left");
+            tracing::info!(status = 499, route = self.route.word(), stage = stage.word(), after = ?self.journey.elapsed(), "caller left");
         }
     }
 }

@@ -16,7 +16,6 @@ use super::shared::drive;
 use crate::asked::{Asked, Form};
 use crate::collect::{Bounds, collect};
 use crate::errors::Refusal;
-use crate::journey::{Journey, Stage};
 use crate::keys::Keys;
 use crate::routes;
 use bytes::Bytes;
@@ -107,9 +106,6 @@ impl PromptLayer {
             )
         })?;
         let body = collect(&parts.headers, body, self.bounds).await?;
-        if let Some(journey) = parts.extensions.get::<Journey>() {
-            journey.reach(Stage::Waiting);
-        }
         let (mut parts, asked, body) = self.ask(endpoint, parts, body).await?;
         parts.extensions.insert(Arc::new(asked));
         Ok(Request::from_parts(parts, RequestBody::full(body)))
