@@ -28,7 +28,12 @@ const FILLER: [&str; 8] = [
 
 /// Question number `n` of a class: its words, and some filler.
 fn question(class: usize, n: usize) -> String {
-    let word = |i: usize| FILLER[(n / 8_usize.pow(i as u32)) % 8];
+    let word = |i: usize| {
+        FILLER
+            .into_iter()
+            .nth((n / 8_usize.pow(i as u32)) % 8)
+            .unwrap_or_default()
+    };
     format!(
         "{} {} topic{class} subject{class} matter{class} {}",
         word(0),
