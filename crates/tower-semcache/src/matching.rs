@@ -88,7 +88,8 @@ impl fmt::Debug for Threshold {
 
 impl Similarity {
     /// Rounds a cosine; `None` when it is not a finite number.
-    pub(crate) fn new(cosine: f64) -> Option<Self> {
+    #[must_use]
+    pub fn new(cosine: f64) -> Option<Self> {
         // The product is at most a few million: the conversion neither wraps nor truncates.
         cosine
             .is_finite()
