@@ -1,18 +1,17 @@
 //! The response body.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tower::BoxError;
 
 use super::classify;
 use super::content::Content;
-use super::limits::Clock;
+use super::future::Call;
+use super::incoming::Incoming;
 use crate::error::{Error, Kind};
 
 const UNFINISHED: &str = "the connection was closed, and the answer is not finished";
@@ -27,28 +26,18 @@ pin_project! {
     pub struct Body<B = Incoming> {
         #[pin]
         inner: Option<B>,
-        clock: Clock,
-        upstream: Arc<str>,
-        // Only where the end of the connection is all that would tell the end of the body.
-        content: Option<Box<Content>>,
+        call: Box<Call>,
     }
 }
 
 // === impl Body ===
 
 impl<B> Body<B> {
-    pub(super) fn new(
-        inner: B,
-        mut clock: Clock,
-        upstream: Arc<str>,
-        content: Option<Box<Content>>,
-    ) -> Self {
-        clock.head();
+    pub(super) fn new(inner: B, mut call: Box<Call>) -> Self {
+        call.clock.head();
         Self {
             inner: Some(inner),
-            clock,
-            upstream,
-            content,
+            call,
         }
     }
 }
@@ -69,41 +58,42 @@ where
         let Some(inner) = this.inner.as_mut().as_pin_mut() else {
             return Poll::Ready(None);
         };
+        let call = &mut **this.call;
         let error = match inner.poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
-                if !this.clock.is_over() {
-                    this.clock.frame();
-                    if let Some(content) = this.content
+                if !call.clock.is_over() {
+                    call.clock.frame();
+                    if let Some(content) = &mut call.content
                         && let Some(bytes) = frame.data_ref()
                     {
                         content.read(bytes);
                     }
                     return Poll::Ready(Some(Ok(frame)));
                 }
-                late(Kind::TotalTimeout, this.clock, this.upstream)
+                call.late(Kind::TotalTimeout)
             }
-            Poll::Ready(Some(Err(error))) => classify::body(error.into(), this.upstream),
+            Poll::Ready(Some(Err(error))) => classify::body(error.into(), &call.upstream),
             Poll::Ready(None) => {
-                let content = this.content.take();
-                if content.is_none_or(|content| content.ends_whole()) {
+                let content = call.content.take();
+                if content.is_none_or(Content::ends_whole) {
                     return Poll::Ready(None);
                 }
-                Error::new(Kind::Cut, this.upstream.clone()).with_source(UNFINISHED)
+                Error::new(Kind::Cut, call.upstream.clone()).with_source(UNFINISHED)
             }
-            Poll::Pending => match this.clock.poll_late(cx) {
-                Poll::Ready(kind) => late(kind, this.clock, this.upstream),
+            Poll::Pending => match call.clock.poll_late(cx) {
+                Poll::Ready(kind) => call.late(kind),
                 Poll::Pending => return Poll::Pending,
             },
         };
         // The upstream is let go now, not when the caller gets to dropping this.
         this.inner.set(None);
-        *this.content = None;
+        call.content = None;
         Poll::Ready(Some(Err(error)))
     }
 
     fn is_end_stream(&self) -> bool {
         // Correctness: who believes this does not ask for the error that may be the end of an answer without framing.
-        self.content.is_none() && self.inner.as_ref().is_none_or(HttpBody::is_end_stream)
+        self.call.content.is_none() && self.inner.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -111,8 +101,4 @@ where
             .as_ref()
             .map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
     }
-}
-
-pub(super) fn late(kind: Kind, clock: &Clock, upstream: &Arc<str>) -> Error {
-    Error::new(kind, upstream.clone()).with_limit(clock.limits().of(kind))
 }

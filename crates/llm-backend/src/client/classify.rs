@@ -5,7 +5,6 @@ use std::io;
 use std::iter;
 use std::sync::Arc;
 
-use hyper_util::client::legacy;
 use tower::BoxError;
 
 use crate::error::{Error, Kind};
@@ -54,11 +53,6 @@ fn head_kind(error: &(dyn StdError + 'static)) -> Kind {
     for cause in causes(error) {
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
             return hyper_kind(hyper);
-        }
-        if let Some(client) = cause.downcast_ref::<legacy::Error>()
-            && client.is_connect()
-        {
-            return Kind::Connect;
         }
     }
     io.map_or(Kind::Protocol, |_| Kind::Closed)

@@ -24,7 +24,8 @@ type Secure = hyper_rustls::HttpsConnector<Tcp>;
 #[cfg(not(feature = "rustls"))]
 type Secure = Tcp;
 
-type Io = <Secure as Service<Uri>>::Response;
+/// A connection, secured where its URI says so.
+pub(super) type Io = TokioIo<Wired<TokioIo<<Secure as Service<Uri>>::Response>>>;
 pub(super) type Resolver = MapErr<GaiResolver, fn(io::Error) -> DnsError>;
 
 /// Connects to an upstream; every error is an [`Error`].
@@ -75,7 +76,7 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = TokioIo<Wired<TokioIo<Io>>>;
+    type Response = Io;
     type Error = Error;
     type Future = Connecting;
 
@@ -95,7 +96,7 @@ impl Service<Uri> for Connector {
 }
 
 impl Future for Connecting {
-    type Output = Result<TokioIo<Wired<TokioIo<Io>>>, Error>;
+    type Output = Result<Io, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let Poll::Ready(result) = Pin::new(&mut self.inner).poll(cx) {

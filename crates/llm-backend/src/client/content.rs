@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderValue};
-use http::{Version, response};
+use http::{Response, Version};
 use http_body::Body;
 use memchr::memchr2;
 use serde::Deserialize;
@@ -72,19 +72,18 @@ struct Choice {
 
 impl Content {
     /// What has to be read to know that the answer is whole. None where its framing tells, or where nothing does.
-    pub(super) fn unframed<B: Body>(parts: &response::Parts, body: &B) -> Option<Box<Self>> {
-        let headers = &parts.headers;
-        let framed = parts.version > Version::HTTP_11
-            || body.size_hint().exact().is_some()
+    pub(super) fn unframed<B: Body>(response: &Response<B>) -> Option<Self> {
+        let headers = response.headers();
+        let framed = response.version() > Version::HTTP_11
+            || response.body().size_hint().exact().is_some()
             || is_framed(headers);
         if framed || is_encoded(headers) {
             return None;
         }
-        let content = match Form::of(headers.get(header::CONTENT_TYPE))? {
+        Some(match Form::of(headers.get(header::CONTENT_TYPE))? {
             Form::Body => Self::Body(Value::default()),
             Form::Stream => Self::Stream(Events::default()),
-        };
-        Some(Box::new(content))
+        })
     }
 
     pub(super) fn read(&mut self, bytes: &Bytes) {

@@ -9,11 +9,11 @@ use http_body::Body as HttpBody;
 use pin_project_lite::pin_project;
 use tower::BoxError;
 
-use super::body::{Body, late};
+use super::body::Body;
 use super::content::Content;
 use super::limits::Clock;
 use super::{classify, headers};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 pin_project! {
     /// The response to come, under its time limits.
@@ -35,25 +35,35 @@ pin_project! {
             #[pin]
             inner: F,
             // Taken by the body.
-            call: Option<Call>,
+            call: Option<Box<Call>>,
         },
         Refused { error: Option<Error> },
     }
 }
 
+/// What a call has from its beginning to the end of its body. Boxed: futures and bodies are moved often.
 #[derive(Debug)]
-struct Call {
-    clock: Clock,
-    upstream: Arc<str>,
+pub(super) struct Call {
+    pub(super) clock: Clock,
+    pub(super) upstream: Arc<str>,
+    /// Only where the end of the connection is all that would tell the end of the body.
+    pub(super) content: Option<Content>,
 }
 
 // === impl ResponseFuture ===
 
 impl<F> ResponseFuture<F> {
     pub(super) fn new(inner: F, clock: Clock, upstream: Arc<str>) -> Self {
-        let call = Some(Call { clock, upstream });
+        let call = Box::new(Call {
+            clock,
+            upstream,
+            content: None,
+        });
         Self {
-            state: State::Sent { inner, call },
+            state: State::Sent {
+                inner,
+                call: Some(call),
+            },
         }
     }
 
@@ -83,21 +93,25 @@ where
         let polled = inner.poll(cx);
         let call = taken.as_mut().expect(DONE);
         match polled {
-            Poll::Pending => call.clock.poll_late(cx).map(|kind| {
-                let Call { clock, upstream } = call;
-                Err(late(kind, clock, upstream))
-            }),
+            Poll::Pending => call.clock.poll_late(cx).map(|kind| Err(call.late(kind))),
             Poll::Ready(Err(error)) => {
                 Poll::Ready(Err(classify::head(error.into(), &call.upstream)))
             }
-            Poll::Ready(Ok(response)) => {
-                let call = taken.take().expect("it was there a moment ago");
-                let (mut parts, body) = response.into_parts();
-                let content = Content::unframed(&parts, &body);
-                headers::drop_hop_by_hop(&mut parts.headers);
-                let body = Body::new(body, call.clock, call.upstream, content);
-                Poll::Ready(Ok(Response::from_parts(parts, body)))
+            Poll::Ready(Ok(mut response)) => {
+                let mut call = taken.take().expect("it was there a moment ago");
+                call.content = Content::unframed(&response);
+                headers::drop_hop_by_hop(response.headers_mut());
+                Poll::Ready(Ok(response.map(|body| Body::new(body, call))))
             }
         }
+    }
+}
+
+// === impl Call ===
+
+impl Call {
+    /// The error that names the limit which was exceeded.
+    pub(super) fn late(&self, kind: Kind) -> Error {
+        Error::new(kind, self.upstream.clone()).with_limit(self.clock.limits().of(kind))
     }
 }

@@ -6,23 +6,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use ::http::uri::Authority;
-use ::http::{HeaderMap, Method, Request, Response, Uri};
-use hyper::body::Incoming;
-use hyper_util::client::legacy::{self, Client};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use ::http::header::{self, HeaderMap, HeaderValue};
+use ::http::{Request, Response};
 use tokio::time::Instant;
 use tower_service::Service;
 
 use super::classify;
 use super::connect::Connector;
-use super::wire::Wire;
+use super::connection::{Connection, Destination};
+use super::exchange::{Exchange, Lost};
+use super::incoming::Incoming;
+use super::pool::Pool;
 use crate::RequestBody;
 use crate::error::Error;
-
-/// How long an unused connection is kept. vLLM and llama.cpp close theirs after 5 s; who closes first does not find out by a
-/// lost request.
-const IDLE: Duration = Duration::from_secs(4);
 
 /// How long after the call a lost connection may still have been stale. The server of one that was answers the request with a
 /// reset, a round trip later; whoever is silent for longer may have begun to work on it. Half a second is a round trip to
@@ -30,6 +26,9 @@ const IDLE: Duration = Duration::from_secs(4);
 const STALE: Duration = Duration::from_millis(500);
 
 /// An HTTP/1.1 client with a pool of connections: the default one of [`OpenAi`](super::OpenAi).
+///
+/// A connection is driven by whoever waits for its answer, in the same task; only where a request is still being sent while its
+/// answer may come is there a task of its own.
 ///
 /// A request that a *reused* connection lost before any byte of an answer, and within 500 ms of the call, is sent once more, on
 /// a new connection, if its body can be replayed: the server closed the idle connection while the request was on its way. What a
@@ -39,32 +38,36 @@ const STALE: Duration = Duration::from_millis(500);
 /// Clones share the pool. Always ready.
 #[derive(Clone)]
 pub struct Http {
-    clients: Arc<Clients>,
+    inner: Arc<Inner>,
 }
 
-struct Clients {
-    pooled: Client<Connector, RequestBody>,
-    /// Never reuses a connection.
-    fresh: Client<Connector, RequestBody>,
+struct Inner {
+    connector: Connector,
+    pool: Pool,
 }
 
 /// The response to come from [`Http`].
 #[must_use = "futures do nothing unless polled"]
 pub struct Sending {
-    response: legacy::ResponseFuture,
-    upstream: Option<Authority>,
-    again: Option<Again>,
+    inner: Arc<Inner>,
+    to: Destination,
+    called: Instant,
+    state: State,
 }
 
-/// The same request once more.
-struct Again {
-    called: Instant,
-    clients: Arc<Clients>,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    body: RequestBody,
+enum State {
+    /// There is no connection yet.
+    Connecting(Connecting),
+    Sent {
+        exchange: Exchange,
+        /// The same request once more.
+        again: Option<Box<Request<RequestBody>>>,
+    },
 }
+
+type Connecting = Pin<Box<dyn Future<Output = Result<Ready, Error>> + Send>>;
+/// A connection, and what is to be sent over it.
+type Ready = (Box<Connection>, Request<RequestBody>);
 
 // === impl Http ===
 
@@ -72,15 +75,11 @@ impl Http {
     /// A client whose connections are made within `limit`, name resolution and TLS included.
     #[must_use]
     pub fn new(limit: impl Into<Option<Duration>>) -> Self {
-        let connector = Connector::new(limit.into());
-        let mut builder = Client::builder(TokioExecutor::new());
-        builder
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE);
-        let pooled = builder.build(connector.clone());
-        let fresh = builder.pool_max_idle_per_host(0).build(connector);
         Self {
-            clients: Arc::new(Clients { pooled, fresh }),
+            inner: Arc::new(Inner {
+                connector: Connector::new(limit.into()),
+                pool: Pool::default(),
+            }),
         }
     }
 }
@@ -100,21 +99,88 @@ impl Service<Request<RequestBody>> for Http {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<RequestBody>) -> Sending {
-        let again = request.body().try_clone().map(|body| Again {
-            called: Instant::now(),
-            clients: self.clients.clone(),
-            method: request.method().clone(),
-            uri: request.uri().clone(),
-            headers: request.headers().clone(),
-            body,
-        });
+    fn call(&mut self, mut request: Request<RequestBody>) -> Sending {
+        let called = Instant::now();
+        let to = Destination::take(request.uri_mut());
+        name_host(request.headers_mut(), &to);
         Sending {
-            upstream: request.uri().authority().cloned(),
-            response: self.clients.pooled.request(request),
+            state: self.inner.begin(&to, request, called),
+            inner: self.inner.clone(),
+            to,
+            called,
+        }
+    }
+}
+
+/// Every request has a `Host` (RFC 9112, section 3.2).
+fn name_host(headers: &mut HeaderMap, to: &Destination) {
+    if let header::Entry::Vacant(entry) = headers.entry(header::HOST)
+        && let Ok(host) = HeaderValue::from_str(to.name())
+    {
+        entry.insert(host);
+    }
+}
+
+// === impl Inner ===
+
+impl Inner {
+    /// Sends a request over an idle connection, or else over the first that there is.
+    fn begin(&self, to: &Destination, request: Request<RequestBody>, now: Instant) -> State {
+        if let Some(connection) = self.pool.take(to, now) {
+            return self.send(connection, request);
+        }
+        let (to, pool) = (to.clone(), self.pool.clone());
+        let mut open = Box::pin(self.open(&to));
+        State::Connecting(Box::pin(async move {
+            let connection = tokio::select! {
+                biased;
+                connection = pool.freed(&to) => {
+                    // There was need of one more, and there will be: it is not broken off half-way.
+                    tokio::spawn(async move {
+                        if let Ok(connection) = open.await {
+                            pool.put(connection);
+                        }
+                    });
+                    connection
+                }
+                opened = &mut open => opened?,
+            };
+            Ok((connection, request))
+        }))
+    }
+
+    /// Sends a request over a connection that nobody has used.
+    fn begin_afresh(&self, to: &Destination, request: Request<RequestBody>) -> State {
+        let open = self.open(to);
+        State::Connecting(Box::pin(async move { Ok((open.await?, request)) }))
+    }
+
+    fn open(
+        &self,
+        to: &Destination,
+    ) -> impl Future<Output = Result<Box<Connection>, Error>> + Send + use<> {
+        Connection::open(self.connector.clone(), to.clone())
+    }
+
+    fn send(&self, connection: Box<Connection>, request: Request<RequestBody>) -> State {
+        // What a fresh connection loses is lost.
+        let again = match connection.is_reused() {
+            true => try_clone(&request).map(Box::new),
+            false => None,
+        };
+        State::Sent {
+            exchange: Exchange::begin(connection, request, &self.pool),
             again,
         }
     }
+}
+
+fn try_clone(request: &Request<RequestBody>) -> Option<Request<RequestBody>> {
+    let mut again = Request::new(request.body().try_clone()?);
+    *again.method_mut() = request.method().clone();
+    *again.uri_mut() = request.uri().clone();
+    *again.headers_mut() = request.headers().clone();
+    Some(again)
 }
 
 // === impl Sending ===
@@ -123,23 +189,40 @@ impl Future for Sending {
     type Output = Result<Response<Incoming>, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self {
+            inner,
+            to,
+            called,
+            state,
+        } = &mut *self;
         loop {
-            let error = match ready!(Pin::new(&mut self.response).poll(cx)) {
-                Ok(mut response) => {
-                    if let Some(wire) = response.extensions_mut().remove::<Wire>() {
-                        wire.answered();
-                    }
-                    return Poll::Ready(Ok(response));
+            let (exchange, again) = match state {
+                State::Connecting(connecting) => {
+                    let (connection, request) = ready!(connecting.as_mut().poll(cx))?;
+                    *state = inner.send(connection, request);
+                    continue;
                 }
-                Err(error) => error,
+                State::Sent { exchange, again } => (exchange, again),
             };
-            match self.again.take().filter(Again::is_early) {
-                Some(again) if was_stale(&error) => self.response = again.send(),
-                _ => {
-                    let upstream = self.upstream.as_ref().map_or("", Authority::as_str);
-                    return Poll::Ready(Err(classify::head(error.into(), &upstream.into())));
+            let Lost {
+                error,
+                unsent,
+                stale,
+            } = match ready!(exchange.poll(cx, &inner.pool)) {
+                Ok(response) => return Poll::Ready(Ok(response)),
+                Err(lost) => lost,
+            };
+            *state = match (unsent, again.take()) {
+                // Not one byte of it was written.
+                (Some(request), _) if stale => inner.begin(to, request, Instant::now()),
+                (None, Some(request)) if stale && called.elapsed() <= STALE => {
+                    inner.begin_afresh(to, *request)
                 }
-            }
+                _ => {
+                    let error = classify::head(error.into(), &to.name().into());
+                    return Poll::Ready(Err(error));
+                }
+            };
         }
     }
 }
@@ -147,30 +230,5 @@ impl Future for Sending {
 impl fmt::Debug for Sending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sending").finish_non_exhaustive()
-    }
-}
-
-fn was_stale(error: &legacy::Error) -> bool {
-    let Some(connected) = error.connect_info() else {
-        return false;
-    };
-    let mut extras = ::http::Extensions::new();
-    connected.get_extras(&mut extras);
-    extras.get::<Wire>().is_some_and(Wire::was_stale)
-}
-
-// === impl Again ===
-
-impl Again {
-    fn is_early(&self) -> bool {
-        self.called.elapsed() <= STALE
-    }
-
-    fn send(self) -> legacy::ResponseFuture {
-        let mut request = Request::new(self.body);
-        *request.method_mut() = self.method;
-        *request.uri_mut() = self.uri;
-        *request.headers_mut() = self.headers;
-        self.clients.fresh.request(request)
     }
 }

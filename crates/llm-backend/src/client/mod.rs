@@ -77,16 +77,22 @@
 //!
 //! The future panics when it is polled again after it is done. Time limits need a tokio runtime with its timer on.
 
+mod bell;
 mod body;
 mod classify;
 mod connect;
+mod connection;
 mod content;
 mod credential;
+mod driver;
+mod exchange;
 mod future;
 mod headers;
 mod http;
+mod incoming;
 mod limits;
 mod path;
+mod pool;
 mod service;
 mod url;
 mod wire;
@@ -95,6 +101,7 @@ pub use self::body::Body;
 pub use self::credential::Credential;
 pub use self::future::ResponseFuture;
 pub use self::http::{Http, Sending};
+pub use self::incoming::Incoming;
 pub use self::limits::Limits;
 pub use self::service::{Builder, OpenAi};
 pub use self::url::{BaseUrl, InvalidUrl};
