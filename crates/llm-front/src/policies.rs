@@ -55,8 +55,8 @@ pub(crate) struct Whole;
 
 impl Complete for Whole {
     fn complete(&self, answer: &Answer) -> bool {
-        let content_type = answer.headers().get(header::CONTENT_TYPE);
-        complete::is_complete(answer.status(), content_type, answer.body())
+        let content_type = answer.get(&header::CONTENT_TYPE);
+        complete::is_complete(answer.status(), content_type.as_ref(), answer.body())
     }
 }
 
@@ -110,7 +110,7 @@ fn in_form(stored: &Answer, endpoint: Endpoint, form: Form) -> Option<Answer> {
 }
 
 fn with_body(stored: &Answer, content_type: Option<HeaderValue>, body: Bytes) -> Answer {
-    let mut headers = stored.headers().clone();
+    let mut headers = stored.headers();
     if let Some(content_type) = content_type {
         headers.insert(header::CONTENT_TYPE, content_type);
     }
@@ -118,7 +118,7 @@ fn with_body(stored: &Answer, content_type: Option<HeaderValue>, body: Bytes) ->
 }
 
 fn is_stream(answer: &Answer) -> bool {
-    is_event_stream(answer.headers().get(header::CONTENT_TYPE))
+    is_event_stream(answer.get(&header::CONTENT_TYPE).as_ref())
 }
 
 /// Whether a content type is that of server-sent events.

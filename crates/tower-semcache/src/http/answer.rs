@@ -1,22 +1,19 @@
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::draft::Draft;
+use super::draft::{Draft, Written};
 use crate::weigh::Weigh;
 
-/// A whole response, as it is stored. A clone shares the bytes.
+/// A whole response, as it is stored. A clone shares all of it.
 #[derive(Clone, Debug)]
 pub struct Answer {
     status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
+    written: Written,
 }
 
-// What a header map allocates a place for a header: a bucket (name, value, hash, links) and its
-// places in the index, which is at most three quarters full.
-const PLACE: usize = 128;
-// What the buffer of the bytes takes beside them: its counts, and two allocations.
-const BUFFER: usize = 64;
+// What the buffer of the bytes takes beside them, and the list of the headers: counts, and
+// allocations.
+const BUFFER: usize = 96;
 
 // === impl Answer ===
 
@@ -34,11 +31,9 @@ impl Answer {
     }
 
     pub(super) fn from_draft(status: StatusCode, draft: Draft) -> Self {
-        let (headers, body) = draft.finish();
         Self {
             status,
-            headers,
-            body,
+            written: draft.finish(),
         }
     }
 
@@ -48,40 +43,38 @@ impl Answer {
         self.status
     }
 
-    /// The headers that are replayed.
+    /// The headers that are replayed. They are put together anew: to look at one, [`get`](Self::get) it.
     #[must_use]
-    pub const fn headers(&self) -> &HeaderMap {
-        &self.headers
+    pub fn headers(&self) -> HeaderMap {
+        self.written.headers(0)
     }
 
-    /// The value of one header, where it is text.
+    /// The first value of one header.
     #[must_use]
-    pub fn header(&self, name: &HeaderName) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
+    pub fn get(&self, name: &HeaderName) -> Option<HeaderValue> {
+        self.written.get(name)
     }
 
     /// The body.
     #[must_use]
     pub const fn body(&self) -> &Bytes {
-        &self.body
+        self.written.body()
     }
 
     /// Status, headers and body.
     #[must_use]
     pub fn into_parts(self) -> (StatusCode, HeaderMap, Bytes) {
-        (self.status, self.headers, self.body)
+        (self.status, self.headers(), self.body().clone())
+    }
+
+    /// The headers, with room for those that a replay adds.
+    pub(super) fn headers_to_replay(&self) -> HeaderMap {
+        self.written.headers(2)
     }
 }
 
 impl Weigh for Answer {
     fn weigh(&self) -> usize {
-        // The second value of a name stands in a list that grows twofold.
-        let more = self.headers.len() - self.headers.keys_len();
-        let places = (self.headers.capacity() + 2 * more) * PLACE;
-        let headers = self.headers.iter();
-        let headers: usize = headers
-            .map(|(name, value)| name.as_str().len() + value.len())
-            .sum();
-        size_of::<Self>() + places + headers + self.body.len() + BUFFER
+        size_of::<Self>() + self.written.weigh() + BUFFER
     }
 }

@@ -1,4 +1,5 @@
 use std::io::Write as _;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
@@ -19,7 +20,15 @@ pub(super) struct Draft {
     body: usize,
 }
 
-#[derive(Debug)]
+/// The headers of an answer and its body, in one buffer. A clone counts two references.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    lines: Arc<[Line]>,
+    buffer: Bytes,
+    body: Bytes,
+}
+
+#[derive(Clone, Debug)]
 struct Line {
     name: HeaderName,
     /// Where the value ends. It begins where the one before ends.
@@ -27,21 +36,23 @@ struct Line {
     sensitive: bool,
 }
 
+// What a name that is not one of the well-known ones takes beside its letters: counts, and two
+// allocations.
+const NAME: usize = 64;
+
 // === impl Draft ===
 
 impl Draft {
     /// The headers, with room for a body of `expected` bytes.
     pub(super) fn new(headers: &HeaderMap, expected: usize) -> Self {
-        let kept = || headers::replayed(headers);
-        let (count, length) = kept().fold((0, 0), |(count, length), (_, value)| {
-            (count + 1, length + value.len())
-        });
+        let kept: Vec<_> = headers::replayed(headers).collect();
+        let length = kept.iter().map(|(_, value)| value.len()).sum();
         let mut draft = Self {
-            lines: Vec::with_capacity(count),
+            lines: Vec::with_capacity(kept.len()),
             buffer: Vec::with_capacity(length + expected + digits(expected)),
             body: length,
         };
-        for (name, value) in kept() {
+        for (name, value) in kept {
             draft.buffer.extend_from_slice(value.as_bytes());
             draft.lines.push(Line {
                 name: name.clone(),
@@ -64,27 +75,70 @@ impl Draft {
     }
 
     /// The headers, with the length of the body among them, and the body.
-    pub(super) fn finish(mut self) -> (HeaderMap, Bytes) {
+    pub(super) fn finish(mut self) -> Written {
         let end = self.buffer.len();
         let length = end.saturating_sub(self.body);
         // Correctness: writing into a vector does not fail.
         let _ = write!(self.buffer, "{length}");
         let buffer = Bytes::from(self.buffer);
+        Written {
+            body: buffer.slice(self.body..end),
+            lines: self.lines.into(),
+            buffer,
+        }
+    }
+}
+
+// === impl Written ===
+
+impl Written {
+    pub(super) const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The first value of a header.
+    pub(super) fn get(&self, name: &HeaderName) -> Option<HeaderValue> {
+        let mut lines = self.lines();
+        lines.find_map(|(other, value)| (other == name).then_some(value))
+    }
+
+    /// All headers, with room for so many more.
+    pub(super) fn headers(&self, more: usize) -> HeaderMap {
         // More than a map can hold have not come out of one.
-        let mut map = HeaderMap::try_with_capacity(self.lines.len() + 1).unwrap_or_default();
+        let mut map = HeaderMap::try_with_capacity(self.lines.len() + 1 + more).unwrap_or_default();
+        for (name, value) in self.lines() {
+            let _ = map.try_append(name.clone(), value);
+        }
+        map
+    }
+
+    /// What is held.
+    pub(super) fn weigh(&self) -> usize {
+        let lines = self.lines.iter();
+        let lines: usize = lines
+            .map(|line| size_of::<Line>() + line.name.as_str().len() + NAME)
+            .sum();
+        lines + self.buffer.len()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&HeaderName, HeaderValue)> {
         let mut start = 0;
-        for line in self.lines {
+        let lines = self.lines.iter().filter_map(move |line| {
+            let from = std::mem::replace(&mut start, line.end);
             // A slice of what was a value is one.
-            if let Ok(mut value) = HeaderValue::from_maybe_shared(buffer.slice(start..line.end)) {
-                value.set_sensitive(line.sensitive);
-                let _ = map.try_append(line.name, value);
-            }
-            start = line.end;
-        }
-        if let Ok(length) = HeaderValue::from_maybe_shared(buffer.slice(end..)) {
-            let _ = map.try_append(CONTENT_LENGTH, length);
-        }
-        (map, buffer.slice(self.body..end))
+            let mut value =
+                HeaderValue::from_maybe_shared(self.buffer.slice(from..line.end)).ok()?;
+            value.set_sensitive(line.sensitive);
+            Some((&line.name, value))
+        });
+        lines.chain(self.length())
+    }
+
+    /// It stands behind the body.
+    fn length(&self) -> Option<(&HeaderName, HeaderValue)> {
+        let start = self.lines.last().map_or(0, |line| line.end) + self.body.len();
+        let length = HeaderValue::from_maybe_shared(self.buffer.slice(start..)).ok()?;
+        Some((&CONTENT_LENGTH, length))
     }
 }
 
@@ -112,8 +166,13 @@ mod tests {
                 draft.reserve(body.len() - expected);
                 let room = draft.buffer.capacity();
                 draft.push(body.as_bytes());
-                let (map, told) = draft.finish();
-                assert_eq!(told, body);
+                let written = draft.finish();
+                let map = written.headers(0);
+                assert_eq!(written.body(), body);
+                assert_eq!(
+                    written.get(&CONTENT_LENGTH),
+                    Some(map["content-length"].clone())
+                );
                 assert_eq!(map["content-type"], "text/plain");
                 assert_eq!(map["content-length"], body.len().to_string());
                 assert_eq!(map.get_all("x-tag").iter().collect::<Vec<_>>(), ["one", ""]);

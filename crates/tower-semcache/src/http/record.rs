@@ -103,15 +103,14 @@ where
             .inner
             .transcode
             .serve(hit.value(), &Asked::from(asked))?;
-        let (status, headers, body) = answer.into_parts();
         // To a HEAD all is told but the body, its length included (RFC 9110, section 9.3.2).
         let body = match *asked.method() {
             Method::HEAD => Bytes::new(),
-            _ => body,
+            _ => answer.body().clone(),
         };
         let mut response = Response::new(Body::stored(body));
-        *response.status_mut() = status;
-        *response.headers_mut() = headers;
+        *response.status_mut() = answer.status();
+        *response.headers_mut() = answer.headers_to_replay();
         response
             .headers_mut()
             .insert(AGE, HeaderValue::from(hit.age().as_secs()));
