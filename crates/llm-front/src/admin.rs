@@ -3,16 +3,16 @@
 use crate::backend::Backend;
 use crate::errors::{Chain, Refusal};
 use crate::front::ReplyFuture;
-use crate::layers::shared::Shared;
+use crate::layers::shared::{Shared, drive};
 use crate::metrics::{self, Metrics};
 use bytes::Bytes;
+use futures_util::TryFutureExt as _;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use llm_backend::RequestBody;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tower::{BoxError, ServiceExt};
 use tower_service::Service;
@@ -27,7 +27,7 @@ pub type ReplyBody = UnsyncBoxBody<Bytes, BoxError>;
 pub type Reply = Response<ReplyBody>;
 
 /// Answers the gateway's own paths; hands on the others.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Admin<S> {
     inner: S,
     metrics: Arc<Metrics>,
@@ -52,29 +52,20 @@ impl<S> Admin<S> {
     }
 }
 
-impl<S, Q, B> Service<Request<Q>> for Admin<S>
-where
-    S: Service<Request<Q>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send,
-    Q: Send + 'static,
-    B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
-{
-    type Response = Reply;
-    type Error = Infallible;
-    type Future = ReplyFuture;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Q>) -> Self::Future {
+impl<S> Admin<S> {
+    pub(crate) fn answer<Q, B>(&self, request: Request<Q>) -> ReplyFuture
+    where
+        S: Service<Request<Q>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S::Future: Send,
+        Q: Send + 'static,
+        B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
         let path = request.uri().path();
         if path.starts_with("/v1/") {
-            let inner = self.inner.clone();
-            return Box::pin(async move {
-                let response = inner.oneshot(request).await?;
-                Ok(response.map(|body| UnsyncBoxBody::new(body.map_err(Into::into))))
-            });
+            let reply = |response: Response<B>| {
+                response.map(|body| UnsyncBoxBody::new(body.map_err(Into::into)))
+            };
+            return Box::pin(drive(self.inner.clone(), request).map_ok(reply));
         }
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let response = match path {

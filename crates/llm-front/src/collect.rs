@@ -37,7 +37,7 @@ where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
-    let mut body = pin!(body);
+    let mut body = pin!(Impatient::new(body, bounds.silence));
     let declared = body.size_hint().lower();
     if declared > bounds.limit as u64 {
         // A caller who waits for `100 Continue` has not sent anything yet, and must not be told to.
@@ -48,18 +48,16 @@ where
     }
     let mut first = Bytes::new();
     let mut all: Option<BytesMut> = None;
-    loop {
-        let frame = tokio::time::timeout(bounds.silence, body.frame());
-        let frame = match frame.await {
-            Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(error))) => {
-                let error: BoxError = error.into();
-                return Err(broken_request(error.as_ref()));
+    while !body.is_end_stream() {
+        let frame = match body.frame().await {
+            Some(Ok(frame)) => frame,
+            Some(Err(error)) => {
+                return Err(match error.downcast() {
+                    Ok(silent) => *silent,
+                    Err(error) => broken_request(error.as_ref()),
+                });
             }
-            Ok(None) => break,
-            Err(_) => {
-                return Err(fell_silent(bounds.silence));
-            }
+            None => break,
         };
         let Ok(data) = frame.into_data() else {
             continue;

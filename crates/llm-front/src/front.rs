@@ -18,17 +18,10 @@ pub struct Front<Q> {
 }
 
 impl<Q> Front<Q> {
-    /// Hides the type of `service`, which must always be ready.
-    pub(crate) fn new<S>(service: S) -> Self
-    where
-        S: Service<Request<Q>, Response = Reply, Error = Infallible, Future = ReplyFuture>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
-    {
+    /// Hides the type of what answers.
+    pub(crate) fn new(answer: impl Fn(Request<Q>) -> ReplyFuture + Send + Sync + 'static) -> Self {
         Self {
-            answer: Arc::new(move |request| service.clone().call(request)),
+            answer: Arc::new(answer),
         }
     }
 }

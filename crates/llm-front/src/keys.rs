@@ -15,6 +15,7 @@ use bytes::Bytes;
 use http::{HeaderName, StatusCode, request::Parts};
 use llm_backend::merge::{self, Part, completion_request};
 use llm_backend::prompt::{Endpoint, Prompt};
+use std::sync::Arc;
 use std::time::Duration;
 use tower_semcache::{Control, Lookup, Secret};
 
@@ -60,7 +61,12 @@ impl Keys {
     ///
     /// # Errors
     /// 400 naming what is wrong with the body.
-    pub fn ask(&self, endpoint: Endpoint, parts: &Parts, body: &Bytes) -> Result<Asked, Refusal> {
+    pub fn ask(
+        &self,
+        endpoint: Endpoint,
+        parts: &Parts,
+        body: &Bytes,
+    ) -> Result<Arc<Asked>, Refusal> {
         let read = match self.merge {
             true => merge::parse(endpoint, body),
             false => Prompt::parse(endpoint, body).map(|prompt| (prompt, None)),
@@ -96,14 +102,14 @@ impl Keys {
         if !keeps && Control::from_headers(&parts.headers).only_if_cached {
             return Err(Refusal::not_cached());
         }
-        Ok(Asked {
+        Ok(Arc::new(Asked {
             endpoint,
             prompt,
             form,
             wire,
             key,
             merge,
-        })
+        }))
     }
 
     fn shareable(&self, prompt: &Prompt) -> Result<(), Bypass> {

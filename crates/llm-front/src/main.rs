@@ -85,11 +85,16 @@ fn run_stub(args: &StubArgs) -> Result<()> {
 }
 
 fn runtime(workers: usize) -> Result<Runtime> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if workers > 0 {
-        builder.worker_threads(workers);
-    }
-    Ok(builder.enable_all().build()?)
+    let workers = match workers {
+        0 => std::thread::available_parallelism()?.get(),
+        workers => workers,
+    };
+    // One worker is this very thread: nothing is handed from one to another.
+    let mut builder = match workers {
+        1 => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    Ok(builder.worker_threads(workers).enable_all().build()?)
 }
 
 fn log_to_stderr(filter: &str, format: LogFormat) -> Result<()> {

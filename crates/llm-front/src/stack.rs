@@ -174,7 +174,7 @@ where
         config.backend_key.0.is_some(),
     );
     Ok(Gateway {
-        service: Front::new(admin),
+        service: Front::new(move |request| admin.answer(request)),
         metrics,
         backend,
     })

@@ -13,6 +13,7 @@
 //! None.
 
 use super::ending::Ending;
+use super::shared::{Driven, drive};
 use crate::collect::Impatient;
 use crate::errors::{self, Refusal};
 use crate::layers::label::CACHE_STATUS;
@@ -73,9 +74,9 @@ where
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         // Correctness: after a panic the call is dropped, and nothing of it is used again. A flight's leader runs in a task of its
-        // own, where its panic is an error to all its callers.
+        // own, where its panic is an error to all its callers. What reads begins with its first poll, so nothing panics here.
         let branch = if is_read(&request) {
-            let call = self.read.clone().oneshot(request);
+            let call = drive(self.read.clone(), request);
             Branch::Read {
                 call: AssertUnwindSafe(call).catch_unwind(),
             }
@@ -111,12 +112,12 @@ pin_project! {
         P: Service<Request<Q>>,
         R: Service<Request<RequestBody>>,
     {
-        Read { #[pin] call: Guarded<P, Q> },
-        Raw { #[pin] call: Guarded<R, RequestBody> },
+        Read { #[pin] call: Guarded<Driven<P, Request<Q>>> },
+        Raw { #[pin] call: Guarded<Oneshot<R, Request<RequestBody>>> },
     }
 }
 
-type Guarded<S, Q> = CatchUnwind<AssertUnwindSafe<Oneshot<S, Request<Q>>>>;
+type Guarded<F> = CatchUnwind<AssertUnwindSafe<F>>;
 
 impl<P, R, Q, PB, RB> Future for Forked<P, R, Q>
 where

@@ -138,7 +138,7 @@ where
     let body = match asked.form {
         Form::Stream { .. } => State::WithoutUsage {
             body,
-            filter: Some(UsageFilter::new()),
+            filter: Some(Box::new(UsageFilter::new())),
             rest: Bytes::new(),
         },
         Form::Body => {
@@ -196,7 +196,7 @@ pin_project! {
         // A stream, put together.
         Whole { #[pin] body: Full<Bytes> },
         // A stream whose usage is taken out. `rest` came, and has not passed the filter; after the end there is none.
-        WithoutUsage { #[pin] body: B, filter: Option<UsageFilter>, rest: Bytes },
+        WithoutUsage { #[pin] body: B, filter: Option<Box<UsageFilter>>, rest: Bytes },
     }
 }
 
@@ -241,7 +241,10 @@ where
                     return Poll::Ready(Some(Err(error.into())));
                 }
                 None => {
-                    let end = filter.take().map(UsageFilter::finish).unwrap_or_default();
+                    let end = filter
+                        .take()
+                        .map(|filter| filter.finish())
+                        .unwrap_or_default();
                     return Poll::Ready((!end.is_empty()).then(|| Ok(Frame::data(end))));
                 }
             }

@@ -93,7 +93,7 @@ where
 }
 
 impl PromptLayer {
-    async fn read<Q>(self, request: Request<Q>) -> Result<Request<RequestBody>, Refusal>
+    async fn read<Q>(&self, request: Request<Q>) -> Result<Request<RequestBody>, Refusal>
     where
         Q: Body<Data = Bytes>,
         Q::Error: Into<BoxError>,
@@ -106,30 +106,32 @@ impl PromptLayer {
             )
         })?;
         let body = collect(&parts.headers, body, self.bounds).await?;
-        let (mut parts, asked, body) = self.ask(endpoint, parts, body).await?;
-        parts.extensions.insert(Arc::new(asked));
+        let (mut parts, (asked, body)) = if body.len() < HEAVY {
+            let worked_out = work_out(&self.keys, endpoint, &parts, body)?;
+            (parts, worked_out)
+        } else {
+            aside(self.keys.clone(), endpoint, parts, body).await?
+        };
+        parts.extensions.insert(asked);
         Ok(Request::from_parts(parts, RequestBody::full(body)))
     }
+}
 
-    async fn ask(
-        self,
-        endpoint: Endpoint,
-        parts: Parts,
-        body: Bytes,
-    ) -> Result<(Parts, Asked, Bytes), Refusal> {
-        if body.len() < HEAVY {
-            let (asked, body) = work_out(&self.keys, endpoint, &parts, body)?;
-            return Ok((parts, asked, body));
-        }
-        let work = move || {
-            let (asked, body) = work_out(&self.keys, endpoint, &parts, body)?;
-            Ok((parts, asked, body))
-        };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-            let message = "the request could not be read";
-            Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
-        })
-    }
+/// Works it out on a thread of its own.
+async fn aside(
+    keys: Arc<Keys>,
+    endpoint: Endpoint,
+    parts: Parts,
+    body: Bytes,
+) -> Result<(Parts, (Arc<Asked>, Bytes)), Refusal> {
+    let work = move || {
+        let worked_out = work_out(&keys, endpoint, &parts, body)?;
+        Ok((parts, worked_out))
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        let message = "the request could not be read";
+        Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+    })
 }
 
 /// What is asked for, and the body to send.
@@ -138,7 +140,7 @@ fn work_out(
     endpoint: Endpoint,
     parts: &Parts,
     body: Bytes,
-) -> Result<(Asked, Bytes), Refusal> {
+) -> Result<(Arc<Asked>, Bytes), Refusal> {
     let asked = keys.ask(endpoint, parts, &body)?;
     let body = match asked.wire {
         Form::Stream { .. } if asked.form != asked.wire => stream_request(&body).unwrap_or(body),
