@@ -174,9 +174,7 @@ fn models() -> Result<(), Failed> {
     )
 }
 
-/// The experiments whose results must be equal everywhere.
+/// The experiments whose results must be equal everywhere: one program holds all of them, so one build serves them all.
 fn results() -> Result<(), Failed> {
-    crate::BENCH.run(&["--scenario", "reference", "--check"].map(str::to_owned))?;
-    crate::SIM.run(&["--preset", "seed", "--check", "results/batching.json"].map(str::to_owned))?;
-    crate::SIM.run(&["front-end", "--check", "results/front_end.json"].map(str::to_owned))
+    crate::report::run(&["--check".to_owned()])
 }

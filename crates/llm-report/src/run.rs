@@ -1,37 +1,45 @@
 //! Runs what is asked for.
 
 use crate::BoxError;
-use crate::budget::Budget;
 use crate::cli::Cli;
-use llm_bench::report::{progress, show};
-use serde::Serialize;
-use std::path::Path;
+use crate::part;
+use crate::results::Results;
+use llm_bench::report::show;
+use std::path::PathBuf;
 
 /// Runs what `cli` asks for; false when a figure is not what it must be.
 ///
 /// # Errors
-/// An experiment could not be run to its end, or a file not written.
+/// An experiment could not be run to its end, or a file not read or written.
 pub fn run(cli: &Cli) -> Result<bool, BoxError> {
-    let budget = Budget::measure(|id| progress(&format!("latency budget: {id}")))?;
-    show(&budget.to_string());
-    write(&cli.out.join("latency_budget.json"), &budget)?;
-    let failed: Vec<String> = budget
-        .failed()
-        .map(|(id, figure)| format!("{id}, {}", figure.figure))
-        .collect();
-    if !failed.is_empty() {
-        show(&format!("not as expected: {}", failed.join("; ")));
+    let results = Results::at(&cli.out);
+    let made = scratch();
+    let mut findings = Vec::new();
+    for asked in cli.parts() {
+        findings.extend(if cli.check {
+            part::check(asked, &results, &Results::at(&made))?
+        } else {
+            part::make(asked, &results)?
+        });
     }
-    Ok(failed.is_empty())
+    if findings.is_empty() {
+        // What was made to be compared has served.
+        let _ = std::fs::remove_dir_all(&made);
+        if cli.check {
+            show("every exact figure is what is kept");
+        }
+        return Ok(true);
+    }
+    show("\nnot as it must be:");
+    for finding in &findings {
+        show(&format!("  {finding}"));
+    }
+    if cli.check {
+        show(&format!("what was made is in {}", made.display()));
+    }
+    Ok(false)
 }
 
-fn write(file: &Path, value: &impl Serialize) -> Result<(), BoxError> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut json = serde_json::to_string_pretty(value)?;
-    json.push('\n');
-    std::fs::write(file, json).map_err(|error| format!("{}: {error}", file.display()))?;
-    progress(&format!("written to {}", file.display()));
-    Ok(())
+fn scratch() -> PathBuf {
+    std::env::temp_dir().join(format!("llm-report-{}", std::process::id()))
 }

@@ -1,5 +1,6 @@
 //! One figure: what was expected, what was measured, and how far apart they may be.
 
+use super::Clock;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -33,17 +34,6 @@ impl Serialize for Tolerance {
     }
 }
 
-/// Whether a figure is the same on every machine.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Repeats {
-    /// It is.
-    #[default]
-    Exactly,
-    /// It is a time that this machine took.
-    Roughly,
-}
-
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -62,8 +52,9 @@ pub struct Figure {
     pub ratio: Option<f64>,
     /// How far apart they may be.
     pub tolerance: Tolerance,
-    /// Whether it comes out the same elsewhere.
-    pub repeats: Repeats,
+    /// By which clock, where it is not the row's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// Whether it is within the tolerance.
     pub passed: bool,
 }
@@ -86,7 +77,7 @@ impl Figure {
             measured,
             ratio: (expected != 0.0).then(|| measured / expected),
             tolerance,
-            repeats: Repeats::Exactly,
+            clock: None,
             passed: match tolerance {
                 Tolerance::Exact => near(1e-9),
                 Tolerance::Within(share) => near(share),
@@ -108,10 +99,10 @@ impl Figure {
         )
     }
 
-    /// It is a time that this machine took.
+    /// It was measured by another clock than the rest of its row.
     #[must_use]
-    pub fn roughly(mut self) -> Self {
-        self.repeats = Repeats::Roughly;
+    pub const fn by(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
         self
     }
 }

@@ -8,22 +8,30 @@ mod notes;
 mod row;
 mod show;
 mod technique;
+mod version;
 
-pub use self::figure::{Figure, Repeats, Tolerance, round};
+pub use self::figure::{Figure, Tolerance, round};
 pub use self::notes::NOTES;
 pub use self::row::{Clock, Curve, Row, State};
+pub(crate) use self::show::{digits, quantity};
+pub use self::version::Version;
 
 use crate::BoxError;
+use llm_bench::report::Machine;
 use serde::Serialize;
 
 /// The command that makes it again.
 pub const COMMAND: &str = "cargo xtask report --only budget";
 
 /// All techniques.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Budget {
     /// The command that makes it again.
     pub command: &'static str,
+    /// What it ran on. Only figures that are times of this machine depend on it.
+    pub machine: Machine,
+    /// What was measured, and what built it.
+    pub version: Version,
     /// A row a technique.
     pub rows: Vec<Row>,
     /// Arithmetic that is often done wrong.
@@ -44,6 +52,8 @@ impl Budget {
         }
         Ok(Self {
             command: COMMAND,
+            machine: Machine::here(),
+            version: Version::here(),
             rows,
             notes: NOTES,
         })
@@ -51,11 +61,9 @@ impl Budget {
 
     /// Figures that are not within their tolerance, each with its technique.
     pub fn failed(&self) -> impl Iterator<Item = (&'static str, &Figure)> {
-        let figures = |row: &'_ Row| row.id;
-        self.rows.iter().flat_map(move |row| {
-            let id = figures(row);
+        self.rows.iter().flat_map(|row| {
             let failed = row.figures.iter().filter(|figure| !figure.passed);
-            failed.map(move |figure| (id, figure))
+            failed.map(|figure| (row.id, figure))
         })
     }
 }

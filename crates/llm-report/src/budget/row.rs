@@ -38,6 +38,8 @@ pub enum Clock {
     Simulated,
     /// None: numbers drawn from a law, the same each time.
     Drawn,
+    /// This machine's own: the figure differs from machine to machine.
+    Real,
     /// Not measured.
     None,
 }
@@ -50,6 +52,7 @@ impl Clock {
             Self::Virtual => "virtual",
             Self::Simulated => "simulated",
             Self::Drawn => "drawn",
+            Self::Real => "real",
             Self::None => "–",
         }
     }

@@ -1,6 +1,6 @@
 //! The budget as text, for a terminal.
 
-use super::{Budget, Repeats, State};
+use super::{Budget, Clock, State};
 use llm_bench::report::Table;
 use std::fmt;
 
@@ -35,12 +35,7 @@ impl fmt::Display for Budget {
                         .ratio
                         .map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}")),
                     figure.tolerance.to_string(),
-                    if figure.repeats == Repeats::Roughly {
-                        "real"
-                    } else {
-                        ""
-                    }
-                    .to_owned(),
+                    figure.clock.map_or("", Clock::word).to_owned(),
                     if figure.passed { "ok" } else { "FAIL" }.to_owned(),
                 ]);
             }

@@ -4,3 +4,4 @@ mod chart;
 mod scale;
 
 pub use self::chart::{Chart, Line, Scale};
+pub use self::scale::{Axis, label};

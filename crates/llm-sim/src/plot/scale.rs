@@ -2,7 +2,7 @@
 
 /// A linear or logarithmic axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     low: f64,
     high: f64,
     logarithmic: bool,
@@ -11,11 +11,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    pub(super) fn new(
-        values: impl Iterator<Item = f64>,
-        logarithmic: bool,
-        pixels: (f64, f64),
-    ) -> Self {
+    /// An axis over all finite `values`, drawn between two `pixels`; a linear one begins at 0.
+    pub fn new(values: impl Iterator<Item = f64>, logarithmic: bool, pixels: (f64, f64)) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite() && (!logarithmic || *value > 0.0)) {
             low = low.min(value);
@@ -48,7 +45,9 @@ impl Axis {
         }
     }
 
-    pub(super) fn pixel(&self, value: f64) -> f64 {
+    /// The pixel of a value; of one beyond an end, that end.
+    #[must_use]
+    pub fn pixel(&self, value: f64) -> f64 {
         let share = if self.logarithmic {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -57,8 +56,15 @@ impl Axis {
         self.pixels.0 + share.clamp(0.0, 1.0) * (self.pixels.1 - self.pixels.0)
     }
 
+    /// The pixel where it begins.
+    #[must_use]
+    pub const fn start(&self) -> f64 {
+        self.pixels.0
+    }
+
     /// Round values inside the axis.
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    #[must_use]
+    pub fn ticks(&self) -> Vec<f64> {
         if self.logarithmic {
             let mut ticks = Vec::new();
             let mut decade = 10.0_f64.powf(self.low.log10().floor());
@@ -92,7 +98,8 @@ fn steps(value: f64) -> [f64; 4] {
 }
 
 /// A short label.
-pub(super) fn label(value: f64) -> String {
+#[must_use]
+pub fn label(value: f64) -> String {
     let text = if value.abs() >= 10_000.0 {
         return format!("{}k", value / 1000.0);
     } else if value.abs() >= 1.0 || value == 0.0 {

@@ -68,7 +68,7 @@ pub(super) fn measure() -> Result<Row, BoxError> {
                 cost_us()?,
                 Tolerance::AtMost,
             )
-            .roughly(),
+            .by(Clock::Real),
         ],
     ))
 }
