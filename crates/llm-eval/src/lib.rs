@@ -10,6 +10,7 @@ pub mod command;
 pub mod guards;
 pub mod score;
 pub mod set;
+pub mod stream;
 pub mod vectors;
 
 /// The project's own labelled pairs, one JSON object a line: `data/README.md` says what is in them.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 
+use super::stream;
 use crate::score::Limit;
 use crate::{guards, vectors};
 
@@ -18,6 +19,8 @@ const DEFAULT_LIMIT: f64 = 0.01;
 /// Your own traffic: `--labelled FILE` takes pairs, one JSON object a line: {"a": "…", "b": "…", "same_answer": true}, with
 /// "category" and "split" ("dev" or "test") where you know them; `a` and `b` are texts, or conversations as lists of
 /// {"role", "content"}. `--classes FILE` takes a CSV of text,label: texts of one label have one answer.
+///
+/// `--stream FILE…` sends classified texts one by one through an empty cache that bounds its wrong answers.
 ///
 /// `--set reference` makes the reference system's own evaluation: every published number, and ours beside it. It needs the
 /// folder of public data.
@@ -87,6 +90,8 @@ pub struct Args {
     /// Threads that embed [default: all processors]
     #[arg(long)]
     threads: Option<usize>,
+    #[command(flatten)]
+    pub(super) stream: stream::Options,
 }
 
 /// A set that has a name.
@@ -104,12 +109,16 @@ pub(super) enum Source<'a> {
     Reference,
     Pairs(&'a Path),
     Classes(&'a Path),
+    Stream(&'a [PathBuf]),
 }
 
 // === impl Args ===
 
 impl Args {
     pub(super) fn source(&self) -> Source<'_> {
+        if !self.stream.stream.is_empty() {
+            return Source::Stream(&self.stream.stream);
+        }
         match (&self.labelled, &self.classes, self.set) {
             (Some(file), ..) => Source::Pairs(file),
             (_, Some(file), _) => Source::Classes(file),
@@ -160,6 +169,7 @@ impl Args {
             Source::Reference => command += " --set reference",
             Source::Pairs(file) => command += &format!(" --labelled {}", file.display()),
             Source::Classes(file) => command += &format!(" --classes {}", file.display()),
+            Source::Stream(_) => command += &self.stream.command(),
         }
         if self.embedder != vectors::Named::Minilm {
             command += &format!(" --embedder {}", self.embedder);

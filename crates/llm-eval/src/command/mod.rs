@@ -6,6 +6,7 @@ mod labelled;
 mod output;
 mod progress;
 mod reference;
+mod stream;
 mod table;
 
 pub use self::{args::Args, progress::Progress};
@@ -26,6 +27,7 @@ pub fn run(args: &Args) -> Result<(), BoxError> {
         Source::Reference => reference::run(args, &mut output),
         Source::Own => labelled::run(args, &crate::set::own()?, &mut output),
         Source::Pairs(file) => labelled::run(args, &crate::set::pairs(file)?, &mut output),
+        Source::Stream(files) => stream::run(args, files, &mut output),
         Source::Classes(file) => labelled::run(args, &crate::set::classes(file)?, &mut output),
     }
 }

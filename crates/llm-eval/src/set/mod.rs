@@ -4,6 +4,7 @@
 //! answers are right.
 
 mod classes;
+mod classified;
 mod csv;
 mod halves;
 mod own;
@@ -13,6 +14,7 @@ mod text;
 
 pub use self::{
     classes::classes,
+    classified::{Classified, classified},
     own::own,
     pairs::{Pair, pairs},
     reference::{Reference, reference},

@@ -104,12 +104,13 @@ pub fn simulate(space: &Space, scenario: &Scenario, seed: u64) -> Result<Run, In
         certificate: None,
     };
     Ok(match scenario.policy {
-        Policy::Threshold(cosine) => {
-            without(run(space, &stream, &mut Threshold(cosine), judge))
-        }
-        Policy::Vcache(max_error) => {
-            without(run(space, &stream, &mut Vcache::new(max_error, coins), judge))
-        }
+        Policy::Threshold(cosine) => without(run(space, &stream, &mut Threshold(cosine), judge)),
+        Policy::Vcache(max_error) => without(run(
+            space,
+            &stream,
+            &mut Vcache::new(max_error, coins),
+            judge,
+        )),
         Policy::Bounded(settings) => {
             let mut rule = Bounded::new(Controller::new(settings)?, coins);
             let counts = run(space, &stream, &mut rule, judge);
@@ -175,12 +176,17 @@ mod tests {
     #[test]
     fn the_bounded_policy_serves_and_keeps_its_promise_and_a_threshold_knows_no_promise() {
         let space = space();
-        let ours = simulate(&space, &scenario(bounded()), 1).expect("valid").counts;
+        let ours = simulate(&space, &scenario(bounded()), 1)
+            .expect("valid")
+            .counts;
         assert!(ours.hits > 1_000 && !ours.broke_promise, "{ours:?}");
         assert!(ours.wrong * 20 <= ours.hits, "{ours:?}");
         let fixed = scenario(Policy::Threshold(0.5));
         let fixed = simulate(&space, &fixed, 1).expect("valid").counts;
-        assert!(fixed.hits > ours.hits && fixed.wrong > 10 * ours.wrong, "{fixed:?}");
+        assert!(
+            fixed.hits > ours.hits && fixed.wrong > 10 * ours.wrong,
+            "{fixed:?}"
+        );
         assert_eq!(fixed.judged, 0);
     }
 
@@ -203,7 +209,10 @@ mod tests {
         let run = simulate(&space(), &random, 1).expect("valid");
         assert_eq!(run.counts.hits, 0);
         let refused = run.certificate.expect("ours").refused;
-        assert!(refused["risk"] + refused["no_evidence"] > 2_000, "{refused:?}");
+        assert!(
+            refused["risk"] + refused["no_evidence"] > 2_000,
+            "{refused:?}"
+        );
     }
 
     #[test]

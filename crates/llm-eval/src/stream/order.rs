@@ -1,18 +1,19 @@
 //! In which order requests arrive, and which answer each has.
 
+use std::str::FromStr;
+
 use super::chance::Chance;
 
 /// How a stream is made of labelled texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Order {
-    /// Any order
+    /// Any order.
     Shuffled,
-    /// One class after the other: every class is new once
+    /// One class after the other: every class is new once.
     Blocks,
-    /// Any order; at half time the answers of a quarter of the classes change
+    /// Any order; at half time the answers of a quarter of the classes change.
     Change,
-    /// Any order, and an answer that has nothing to do with the text
+    /// Any order, and an answer that has nothing to do with the text.
     Random,
 }
 
@@ -32,6 +33,9 @@ const ANSWERS: u64 = 3;
 // === impl Order ===
 
 impl Order {
+    /// Every order.
+    pub const ALL: [Self; 4] = [Self::Shuffled, Self::Blocks, Self::Change, Self::Random];
+
     /// Its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -78,6 +82,18 @@ impl Order {
     }
 }
 
+impl FromStr for Order {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|order| order.as_str() == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::as_str).join(", ");
+            format!("no such order; there are {names}")
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,11 +104,19 @@ mod tests {
 
     #[test]
     fn every_text_arrives_once_whatever_the_order() {
-        for order in [Order::Shuffled, Order::Blocks, Order::Change, Order::Random] {
+        for order in Order::ALL {
             let mut texts = order.stream(&classes(), 1).texts;
             texts.sort_unstable();
             assert_eq!(texts, (0..800).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn an_order_is_known_by_its_name() {
+        for order in Order::ALL {
+            assert_eq!(order.as_str().parse(), Ok(order));
+        }
+        assert!("sorted".parse::<Order>().is_err());
     }
 
     #[test]

@@ -76,11 +76,16 @@ impl Space {
     pub(super) fn nearest(&self, text: usize, entries: &[usize], k: usize, near: &mut Vec<Near>) {
         near.clear();
         let n = self.len();
-        let row = self.similarities.get(text * n..(text + 1) * n).unwrap_or(&[]);
+        let row = self
+            .similarities
+            .get(text * n..(text + 1) * n)
+            .unwrap_or(&[]);
         let mut worst = i16::MIN;
         let mut found: Vec<(i16, usize)> = Vec::with_capacity(4 * k);
         for (entry, other) in entries.iter().enumerate() {
-            let Some(&similarity) = row.get(*other) else { continue };
+            let Some(&similarity) = row.get(*other) else {
+                continue;
+            };
             if similarity <= worst {
                 continue;
             }

@@ -167,7 +167,10 @@ mod tests {
         seen.extend([(0.72, false), (0.68, true), (0.75, false), (0.65, true)]);
         let (slope, middle, deviation) = curve(&seen);
         assert!((middle - 0.7).abs() < 0.02, "{middle}");
-        assert!((20.0..200.0).contains(&slope) && deviation < 0.05, "{slope} {deviation}");
+        assert!(
+            (20.0..200.0).contains(&slope) && deviation < 0.05,
+            "{slope} {deviation}"
+        );
     }
 
     #[test]
