@@ -1,6 +1,6 @@
 //! Whether two answers say the same: off the path, and after the caller has its own.
 //!
-//! A judge is a tower service from a [`Comparison`] to a [`Judgement`]: time limits, concurrency
+//! A judge is a tower service from a [`Comparison`] to a [`Judgement`](crate::bounded::Judgement): time limits, concurrency
 //! limits and retries stack on it. An error is an audit that failed, which counts as a wrong answer
 //! found; so a judge that cannot tell should err rather than guess.
 //!
