@@ -128,7 +128,7 @@
 //! # Cancellation
 //!
 //! Dropping a future drops the embedding or the inner call. An answer whose body is dropped before
-//! its end is not stored. No task is spawned.
+//! its end is not stored. The layers spawn no task; a [`Worker`], which you spawn, spawns one a comparison.
 //!
 //! # Errors
 //!
