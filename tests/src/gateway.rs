@@ -7,6 +7,7 @@ use crate::wait::within;
 use hyper::body::Incoming;
 use llm_backend::stub::{Settings, Stub};
 use llm_front::config::Config;
+use llm_front::semantic::Kept;
 use llm_front::server::{self, Patience};
 use llm_front::stack;
 use serde_json::Value;
@@ -23,6 +24,7 @@ pub struct Gateway {
     backend: Option<StubServer>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
+    kept: Option<Kept>,
 }
 
 impl Gateway {
@@ -74,6 +76,7 @@ impl Gateway {
             backend: None,
             stop: Some(stop),
             task,
+            kept: Some(gateway.kept),
         }
     }
 
@@ -166,6 +169,11 @@ impl Gateway {
     pub async fn stop(mut self) {
         drop(self.stop.take());
         let _ = within(&mut self.task).await;
+        if let Some(kept) = self.kept.take() {
+            within(kept.end())
+                .await
+                .expect("what is kept can be written");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a request asks for, worked out once and carried along in its extensions.
 
 use crate::layers::merge::Mergeable;
+use crate::receipts::Receipts;
 use http::{Request, Response};
 use llm_backend::prompt::{Endpoint, Prompt};
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct Asked {
     pub wire: Form,
     /// Under which key its answer may be shared, or why it may not.
     pub key: Result<Lookup, Bypass>,
+    /// How its answer is named, so that the caller can speak of it later; not where nothing similar is matched.
+    pub receipts: Option<Receipts>,
     /// What it can be batched as, where it can.
     pub merge: Option<Mergeable>,
 }

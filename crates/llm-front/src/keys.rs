@@ -10,6 +10,7 @@ use crate::config::types::{Sampled, Tenants, UpstreamForm};
 use crate::errors::Refusal;
 use crate::layers::merge::Mergeable;
 use crate::layers::tenant::{self, Tenant};
+use crate::receipts::Receipts;
 use crate::semantic::Asks;
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, request::Parts};
@@ -37,12 +38,11 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys for this configuration, under a secret of this process alone. `semantic` is how rephrased requests are looked
-    /// up, where they are.
+    /// Keys for this configuration. `semantic` is how rephrased requests are looked up, where they are.
     #[must_use]
-    pub(crate) fn new(config: &Config, semantic: Option<Asks>) -> Self {
+    pub(crate) fn new(config: &Config, secret: Secret, semantic: Option<Asks>) -> Self {
         Self {
-            secret: Secret::random(),
+            secret,
             tenants: config.tenants,
             headers: config.key_headers.0.clone(),
             pool: config.backend.to_string(),
@@ -102,14 +102,26 @@ impl Keys {
         if !keeps && Control::from_headers(&parts.headers).only_if_cached {
             return Err(Refusal::not_cached());
         }
+        let receipts = (self.semantic.is_some() && keeps).then(|| self.receipts(parts));
         Ok(Arc::new(Asked {
             endpoint,
             prompt,
             form,
             wire,
             key,
+            receipts,
             merge,
         }))
+    }
+
+    /// How answers are named for the caller of a request.
+    pub(crate) fn receipts(&self, parts: &Parts) -> Receipts {
+        let tenant = parts.extensions.get::<Tenant>().map(|tenant| &tenant.0);
+        let mut holder = self.secret.scope_builder().part("holder", b"");
+        for (label, value) in tenant::identity(self.tenants, tenant, &parts.headers) {
+            holder = holder.part(label, value);
+        }
+        Receipts::new(self.secret.clone(), holder.finish())
     }
 
     fn shareable(&self, prompt: &Prompt) -> Result<(), Bypass> {

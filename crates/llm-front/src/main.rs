@@ -36,7 +36,9 @@ fn configure(cli: Cli) -> Result<Config> {
         .map(Settings::read)
         .transpose()?
         .unwrap_or_default();
-    let config = cli.settings.or(file).or_default();
+    let settings = cli.settings.or(file);
+    settings.check()?;
+    let config = settings.or_default();
     config.check()?;
     Ok(config)
 }
@@ -49,6 +51,7 @@ fn run_gateway(config: &Config) -> Result<()> {
         let listener = server::listen(config.listen)
             .map_err(|error| format!("cannot listen on {} (--listen): {error}", config.listen))?;
         let gateway = stack::build(config)?;
+        let kept = gateway.kept;
         announce(config, listener.local_addr()?);
         let patience = Patience {
             send: config.send_timeout.0,
@@ -62,7 +65,7 @@ fn run_gateway(config: &Config) -> Result<()> {
             patience,
         )
         .await;
-        Ok(())
+        kept.end().await
     });
     // A look-up of a name that hangs must not hold the end back.
     runtime.shutdown_background();

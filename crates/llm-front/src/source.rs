@@ -19,18 +19,21 @@ pub enum Source {
     Generation,
     /// A generation of its own, shared with nobody.
     Bypass,
+    /// The gateway itself: no answer of a model.
+    Gateway,
     /// No answer: refused or failed on the way, or only a stored one was wanted and there is none.
     Failed,
 }
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Hit,
         Self::SemanticHit,
         Self::Coalesced,
         Self::Generation,
         Self::Bypass,
+        Self::Gateway,
         Self::Failed,
     ];
 
@@ -43,6 +46,7 @@ impl Source {
             Self::Coalesced => "coalesced",
             Self::Generation => "generation",
             Self::Bypass => "bypass",
+            Self::Gateway => "gateway",
             Self::Failed => "failed",
         }
     }
@@ -54,6 +58,7 @@ pub struct Label {
     /// Where the answer came from.
     pub source: Source,
     bypass: Option<Bypass>,
+    /// Of the stored text: of a hit, or of what would have been one.
     similarity: Option<Similarity>,
 }
 
@@ -72,6 +77,10 @@ impl Label {
             source,
             bypass: None,
             similarity: None,
+        };
+        let shadow = match outcome {
+            Some(Outcome::Shadow { similarity }) => Some(*similarity),
+            _ => None,
         };
         match (&asked.key, outcome, role) {
             (Err(bypass), _, _) => Self {
@@ -92,7 +101,10 @@ impl Label {
             (_, Some(Outcome::Hit { .. }), _) => label(Source::Hit),
             (_, Some(Outcome::NotCached), _) => label(Source::Failed),
             (_, _, Some(Role::Follower)) => label(Source::Coalesced),
-            _ => label(Source::Generation),
+            _ => Self {
+                similarity: shadow,
+                ..label(Source::Generation)
+            },
         }
     }
 
@@ -112,6 +124,14 @@ impl Label {
                 HeaderValue::from_static("llm-front; hit; detail=exact")
             }
             (Source::Coalesced, _, _) => HeaderValue::from_static("llm-front; fwd=miss; collapsed"),
+            (Source::Generation, _, Some(similarity)) => {
+                let value = format!(
+                    "llm-front; fwd=miss; detail=\"shadow; sim={:.3}\"",
+                    similarity.get()
+                );
+                HeaderValue::try_from(value)
+                    .unwrap_or_else(|_| HeaderValue::from_static("llm-front; fwd=miss"))
+            }
             (Source::Generation, _, _) => HeaderValue::from_static("llm-front; fwd=miss"),
             (_, Some(Bypass::Sampled), _) => {
                 HeaderValue::from_static("llm-front; fwd=bypass; detail=sampled")
@@ -123,7 +143,9 @@ impl Label {
                 HeaderValue::from_static("llm-front; fwd=bypass; detail=off")
             }
             (Source::Failed, _, _) => HeaderValue::from_static("llm-front; detail=only-if-cached"),
-            (Source::Bypass, None, _) => HeaderValue::from_static("llm-front; fwd=bypass"),
+            (Source::Bypass | Source::Gateway, None, _) => {
+                HeaderValue::from_static("llm-front; fwd=bypass")
+            }
         }
     }
 }

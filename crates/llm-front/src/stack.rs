@@ -3,7 +3,8 @@
 //! ```text
 //! Admin ─ Observe ─ Cap ─ Tenant ─ Fork ┬ Prompt ─ Label ┬ Probe ─ Form ─ Coalesce ─ Cache ┬ Admission ┬ Batch ─ Merge ┬ Backend
 //!                                       │                └ Form (shares with nobody) ──────┘           └───────────────┤
-//!                                       └ Label (passed on unread) ─────────────────────────── Admission ──────────────┘
+//!                                       ├ Label (passed on unread) ─────────────────────────── Admission ──────────────┘
+//!                                       └ Feedback (where rephrased requests are matched)
 //! ```
 //!
 //! * `Coalesce` stands outside `Cache`. The other way round, a request that missed the cache a moment ago would lead a second
@@ -13,6 +14,7 @@
 //! * `Admission` stands below the cache, so that hits and followers never wait for the backend's capacity; what is only passed on takes
 //!   its places from the same bound.
 //! * A `Mark` stands where a stage of a request's time begins: see [`Stage`]. Stages follow one another, so they add up.
+//! * `Finish` stands around `Cache`: of its calls, those that are audits go on when their callers have left.
 //! * `Form` stands above `Coalesce`, so that callers who want a stream and callers who want a body share a flight where the backend
 //!   is always asked for a stream.
 
@@ -22,8 +24,10 @@ use crate::backend::Backend;
 use crate::collect::Bounds;
 use crate::config::Config;
 use crate::config::types::BatchWindow;
+use crate::feedback::{self, Feedback};
 use crate::front::Front;
 use crate::journey::Stage;
+use crate::judges;
 use crate::keys::Keys;
 use crate::layer_metrics::LayerMetrics;
 use crate::layers::admission::AdmissionLayer;
@@ -40,7 +44,7 @@ use crate::layers::split::{Split, Way};
 use crate::layers::tenant::TenantLayer;
 use crate::metrics::Metrics;
 use crate::policies::{To, Whole, flight, lookup, stream_is_done};
-use crate::semantic::Tier;
+use crate::semantic::{self, Kept, SemanticMetrics, Tier};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
@@ -50,7 +54,7 @@ use std::sync::Arc;
 use tower::{BoxError, ServiceBuilder};
 use tower_batch_llm::{BatchLayer, Window};
 use tower_coalesce::{CoalesceLayer, http::SharedBody};
-use tower_semcache::http::{Answer, HttpRecord};
+use tower_semcache::http::{Answer, FinishLayer, HttpRecord};
 use tower_semcache::{Cache, CacheLayer, ProbeLayer};
 
 /// The gateway, ready to serve.
@@ -62,15 +66,17 @@ pub struct Gateway<Q> {
     pub metrics: Arc<Metrics>,
     /// Who answers behind it.
     pub backend: Shared<Backend>,
+    /// What outlives the process (`--semantic-state`): to be told of its end.
+    pub kept: Kept,
 }
 
 /// Builds the gateway. `Q` is the body of the requests it will serve.
 ///
 /// # Errors
-/// The backend's URL or credential, or a bound of the cache, cannot be used.
+/// The backend's URL or credential, a bound of the cache, the secret's file or the kept state cannot be used.
 ///
 /// # Panics
-/// Outside of a tokio runtime: the batcher starts its worker.
+/// Outside of a tokio runtime: the batcher and the judge start their workers.
 pub fn build<Q>(config: &Config) -> Result<Gateway<Q>, BoxError>
 where
     Q: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
@@ -97,13 +103,13 @@ where
         )
         .max_flights(config.max_requests)
         .max_age(config.flight_age.0);
-    let metrics = Arc::new(Metrics::new().with(Box::new(LayerMetrics {
+    let layer_metrics = LayerMetrics {
         cache: cache.clone(),
         flights: coalesce.stats(),
         batches: batch.stats(),
         places: admission.places(),
         max_places: config.max_upstream,
-    })));
+    };
 
     // From the inside out; `Shared` wherever a layer above clones what is below.
     let backend = Shared::new(backend);
@@ -120,13 +126,38 @@ where
         .layer(MarkLayer::new(Stage::Backend))
         .service(Split::new(batched_or_direct, batched, backend.clone()));
 
+    let secret = semantic::secret(config)?;
     let semantic = Tier::new(config)?;
+    let judge = judges::judge(config, semantic.embedder.clone(), upstream.clone())?;
+    let (bounded, kept) = match &semantic.asks {
+        Some(_) => semantic::bounded(config, &secret, &cache, judge)?,
+        None => (None, Kept::none()),
+    };
+    let matches = semantic.asks.is_some();
+    let audits = bounded.is_some();
+    let asks = Arc::new(Keys::new(config, secret, semantic.asks));
+    let feedback = Feedback::new(asks.clone(), cache.clone(), bounds);
+    let mut metrics = Metrics::new().with(Box::new(layer_metrics));
+    if matches {
+        metrics = metrics.with(Box::new(SemanticMetrics {
+            cache: cache.clone(),
+            heard: feedback.heard(),
+            bounded: bounded.clone(),
+        }));
+    }
+    let metrics = Arc::new(metrics);
+
     let keys = when(config.cache.is_on(), lookup::<RequestBody>);
     let record = HttpRecord::new("llm-front").complete(Whole);
     // Whether a request is matched by similarity is said by its look-up: see `Keys`.
     let caching = CacheLayer::new(cache.clone(), keys, record.clone().transcode(To::Flight))
         .semantic(semantic.embedder, semantic.guard)
-        .embed_deadline(semantic.deadline);
+        .embed_deadline(semantic.deadline)
+        .mode(semantic.mode);
+    let caching = match bounded {
+        Some(bounded) => caching.bounded(bounded),
+        None => caching,
+    };
     let shared = ServiceBuilder::new()
         .layer_fn(Shared::new)
         .layer(MarkLayer::new(Stage::Cache))
@@ -138,6 +169,7 @@ where
         .layer(coalesce)
         .layer_fn(Shared::new)
         .layer(MarkLayer::new(Stage::Lookup))
+        .layer(FinishLayer::new(move |_: &Request<RequestBody>| audits))
         .layer(caching)
         .service(upstream.clone());
     let alone = ServiceBuilder::new()
@@ -146,10 +178,7 @@ where
         .service(upstream);
     let read = ServiceBuilder::new()
         .layer_fn(Shared::new)
-        .layer(PromptLayer::new(
-            Arc::new(Keys::new(config, semantic.asks)),
-            bounds,
-        ))
+        .layer(PromptLayer::new(asks, bounds))
         .layer_fn(Shared::new)
         .layer(LabelLayer)
         .service(Split::new(shared_or_alone, shared, alone));
@@ -160,6 +189,15 @@ where
         .layer(admission)
         .layer(MarkLayer::new(Stage::Backend))
         .service(backend.clone());
+    let raw = Split::new(
+        if matches {
+            told_or_passed
+        } else {
+            |_| Way::Right
+        },
+        feedback,
+        raw,
+    );
 
     let front = ServiceBuilder::new()
         .layer_fn(Shared::new)
@@ -177,6 +215,7 @@ where
         service: Front::new(move |request| admin.answer(request)),
         metrics,
         backend,
+        kept,
     })
 }
 
@@ -192,6 +231,12 @@ fn when<T>(
 fn shared_or_alone(request: &Request<RequestBody>) -> Way {
     let shares = request.asked().is_some_and(|asked| asked.key.is_ok());
     if shares { Way::Left } else { Way::Right }
+}
+
+/// What is said of an answer is heard here; all else that is not read goes on.
+fn told_or_passed(request: &Request<RequestBody>) -> Way {
+    let told = request.uri().path() == feedback::PATH;
+    if told { Way::Left } else { Way::Right }
 }
 
 fn batched_or_direct(request: &Request<RequestBody>) -> Way {

@@ -10,14 +10,11 @@ use tower::BoxError;
 use tower::util::Oneshot;
 use tower_service::Service;
 
-use crate::bounded::{Candidate, Decision, NEIGHBOURS};
-use crate::cache::{Cache, Commit, Generation, Hit, Sequel};
+use crate::cache::Commit;
 use crate::guard::{AcceptAll, Guard};
-use crate::lookup::Lookup;
-use crate::matching::Matching;
-use crate::outcome::{Detail, Outcome};
+use crate::outcome::Outcome;
 use crate::record::Record;
-use crate::semantic::{Bounded, NoEmbedder, Semantic, Trial};
+use crate::semantic::{Found, Miss, NoEmbedder, Onward, Search, Semantic};
 use crate::vector::{Unit, Vector};
 
 pin_project! {
@@ -61,50 +58,7 @@ pin_project! {
     }
 }
 
-/// A request that found no equal one, and all it needs to go on.
-pub(crate) struct Miss<S, Req, V> {
-    pub(crate) request: Req,
-    pub(crate) inner: S,
-    pub(crate) cache: Cache<V>,
-    pub(crate) lookup: Lookup,
-    pub(crate) generation: Generation,
-}
-
-/// A miss whose text is being embedded.
-struct Search<S, Req, V, G> {
-    miss: Miss<S, Req, V>,
-    guard: Arc<G>,
-    bounded: Option<Bounded<V>>,
-}
-
-/// What a search came to.
-enum Found<R, V> {
-    /// A response, from this.
-    Served(R, Detail),
-    /// Nothing that may be served.
-    Nothing(Sequel<V>),
-}
-
-/// How many of the nearest texts a guard reads for a decision under a bound.
-const GUARDED: usize = 8;
-
-// === impl Miss ===
-
-impl<S, Req, V> Miss<S, Req, V> {
-    /// The text to embed, when somebody can use its vector: this request, or a later one that
-    /// looks for its answer.
-    pub(crate) fn wants_embedding(&self) -> Option<Arc<str>> {
-        let text = self.lookup.text.as_ref();
-        let text = text.filter(|_| self.lookup.control.lookup || self.stores())?;
-        Some(Arc::clone(text))
-    }
-
-    /// Whether the answer will be stored, if it can be.
-    fn stores(&self) -> bool {
-        let control = self.lookup.allowed();
-        control.store && !control.only_if_cached
-    }
-}
+// === impl State ===
 
 impl<S, Req, H, V, E, G> State<S, Req, H, V, E, G>
 where
@@ -112,8 +66,32 @@ where
     H: Record<Req, S::Response, Value = V>,
     E: Service<Arc<str>>,
 {
+    /// What a search came to, carried out.
+    fn searched(search: Search<S, Req, V, G>, vector: Option<Vector>, record: &H) -> Self
+    where
+        G: Guard,
+    {
+        let counters = search.miss().cache.counters();
+        let unit = vector.and_then(|vector| {
+            let unit = Unit::new(vector);
+            if unit.is_none() {
+                counters.embeddings_invalid.add(1);
+            }
+            unit
+        });
+        match search.look(unit.as_ref(), record) {
+            Found::Served(response, detail) => {
+                counters.hit(detail);
+                Self::Done {
+                    response: Some(Ok(response)),
+                }
+            }
+            Found::Nothing(next) => Self::go_on(search.into_miss(), unit, next, record),
+        }
+    }
+
     /// Nothing stored will do: on to the inner service.
-    fn go_on(miss: Miss<S, Req, V>, vector: Option<Unit>, sequel: Sequel<V>, record: &H) -> Self {
+    fn go_on(miss: Miss<S, Req, V>, vector: Option<Unit>, next: Onward<V>, record: &H) -> Self {
         let Miss {
             request,
             inner,
@@ -128,157 +106,21 @@ where
             };
         }
         cache.counters().misses.add(1);
+        let Onward { sequel, outcome } = next;
+        if sequel.is_audit() {
+            record.wanted(&request);
+        }
         let stores = lookup.control.store;
-        let commit = stores.then(|| Commit::new(cache, lookup, generation, vector).then(sequel));
+        let commit = stores.then(|| {
+            let commit = Commit::new(cache, lookup, generation, vector);
+            commit.then(sequel).said(outcome)
+        });
         Self::Call {
             call: Oneshot::new(inner, request),
             commit,
-            outcome: Outcome::Miss,
+            outcome,
         }
     }
-}
-
-// === impl Search ===
-
-impl<S, Req, V, G> Search<S, Req, V, G> {
-    /// The response to a similar request, or what to do without one.
-    fn finish<H, E>(self, vector: Option<Vector>, record: &H) -> State<S, Req, H, V, E, G>
-    where
-        S: Service<Req>,
-        H: Record<Req, S::Response, Value = V>,
-        E: Service<Arc<str>>,
-        G: Guard,
-    {
-        let counters = self.miss.cache.counters();
-        let unit = vector.and_then(|vector| {
-            let unit = Unit::new(vector);
-            if unit.is_none() {
-                counters.embeddings_invalid.add(1);
-            }
-            unit
-        });
-        match self.look(unit.as_ref(), record) {
-            Found::Served(response, detail) => {
-                counters.hit(detail);
-                State::Done {
-                    response: Some(Ok(response)),
-                }
-            }
-            Found::Nothing(sequel) => State::go_on(self.miss, unit, sequel, record),
-        }
-    }
-
-    fn look<H>(&self, unit: Option<&Unit>, record: &H) -> Found<H::Response, V>
-    where
-        S: Service<Req>,
-        H: Record<Req, S::Response, Value = V>,
-        G: Guard,
-    {
-        let Miss {
-            request,
-            cache,
-            lookup,
-            ..
-        } = &self.miss;
-        let serve = |hit: Hit<V>| {
-            let response = record.replay(&hit, request)?;
-            Some(Found::Served(response, hit.detail()))
-        };
-        // Once more the exact tier: an equal request may have been answered meanwhile.
-        if let Some(served) = cache.get(lookup).and_then(serve) {
-            return served;
-        }
-        let Some(unit) = unit else {
-            return Found::Nothing(Sequel::None);
-        };
-        let served = match (lookup.matching, &self.bounded) {
-            (Matching::Threshold(threshold), _) => cache
-                .nearest(lookup, unit, threshold, self.guard.as_ref())
-                .and_then(serve),
-            (Matching::Bounded, Some(bounded)) => return self.decide(bounded, unit, record),
-            (Matching::Bounded, None) | (Matching::Exact, _) => None,
-        };
-        served.unwrap_or(Found::Nothing(Sequel::None))
-    }
-
-    /// Has it decided under the bound.
-    fn decide<H>(&self, bounded: &Bounded<V>, unit: &Unit, record: &H) -> Found<H::Response, V>
-    where
-        S: Service<Req>,
-        H: Record<Req, S::Response, Value = V>,
-        G: Guard,
-    {
-        let Miss {
-            request,
-            cache,
-            lookup,
-            ..
-        } = &self.miss;
-        // Whoever lets no answer be stored lets none be compared; and without audits nothing is served.
-        let Some(asked) = lookup.text.as_ref().filter(|_| self.miss.stores()) else {
-            return Found::Nothing(Sequel::None);
-        };
-        let neighbours = cache.neighbours_of(lookup, unit, NEIGHBOURS);
-        let candidates: Vec<_> = neighbours
-            .iter()
-            .enumerate()
-            .map(|(at, near)| {
-                let read = at < GUARDED && !near.vetoed;
-                // Correctness: all that decides whether an answer can be served comes before the coin.
-                let accepted = read
-                    && self
-                        .guard
-                        .accepts_at(asked, &near.text, near.similarity)
-                        .is_accept()
-                    && cache
-                        .peek_neighbour(near)
-                        .is_some_and(|hit| record.replay(&hit, request).is_some());
-                Candidate {
-                    similarity: near.similarity.get(),
-                    cluster: near.cluster.into(),
-                    accepted,
-                    literal: read && literals_agree(asked, &near.text),
-                }
-            })
-            .collect();
-        let ticket = match bounded.decide(&candidates) {
-            Decision::Serve { candidate } => {
-                let hit = neighbours
-                    .get(candidate)
-                    .and_then(|near| cache.get_neighbour(lookup, near));
-                let served = hit.and_then(|hit| {
-                    let response = record.replay(&hit, request)?;
-                    Some(Found::Served(response, hit.detail()))
-                });
-                return served.unwrap_or(Found::Nothing(Sequel::None));
-            }
-            Decision::Audit(ticket) | Decision::Explore(ticket, _) => ticket,
-            Decision::Refuse(_, cluster) => {
-                return Found::Nothing(Sequel::Cluster(cluster.into()));
-            }
-        };
-        let stored = neighbours
-            .get(ticket.candidate())
-            .and_then(|near| cache.peek_neighbour(near));
-        let trial = Trial::new(
-            bounded.clone(),
-            ticket,
-            Arc::clone(asked),
-            stored,
-            neighbours,
-        );
-        Found::Nothing(Sequel::Trial(trial))
-    }
-}
-
-#[cfg(feature = "guards")]
-fn literals_agree(asked: &str, cached: &str) -> bool {
-    crate::guard::Literal.accepts(asked, cached).is_accept()
-}
-
-#[cfg(not(feature = "guards"))]
-fn literals_agree(_: &str, _: &str) -> bool {
-    true
 }
 
 // === impl ResponseFuture ===
@@ -311,7 +153,7 @@ where
 
     pub(crate) fn miss(miss: Miss<S, Req, V>, record: H) -> Self {
         Self {
-            state: State::go_on(miss, None, Sequel::None, &record),
+            state: State::go_on(miss, None, Onward::default(), &record),
             record,
         }
     }
@@ -324,19 +166,14 @@ where
     ) -> Self {
         let Semantic {
             embedder,
-            guard,
             deadline,
-            bounded,
+            decider,
         } = semantic;
         miss.cache.counters().embeddings.add(1);
         let state = State::Embed {
             embed: Oneshot::new(embedder, text),
             deadline: tokio::time::sleep(deadline),
-            search: Some(Search {
-                miss,
-                guard,
-                bounded,
-            }),
+            search: Some(Search::new(miss, decider)),
         };
         Self { state, record }
     }
@@ -371,13 +208,13 @@ where
                         }
                     };
                     let search = search.take().expect("the state is left right after");
-                    let counters = search.miss.cache.counters();
+                    let counters = search.miss().cache.counters();
                     match &vector {
                         Ok(_) => {}
                         Err(Failed::Error) => counters.embeddings_failed.add(1),
                         Err(Failed::Late) => counters.embeddings_late.add(1),
                     }
-                    search.finish(vector.ok(), this.record)
+                    State::searched(search, vector.ok(), this.record)
                 }
                 StateProj::Call {
                     call,

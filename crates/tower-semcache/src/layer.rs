@@ -6,7 +6,7 @@ use tower_layer::Layer;
 
 use crate::cache::Cache;
 use crate::guard::AcceptAll;
-use crate::semantic::{Bounded, NoEmbedder, Semantic};
+use crate::semantic::{Bounded, Decider, Mode, NoEmbedder, Semantic};
 use crate::service::CacheService;
 
 /// Puts a [`CacheService`] around a service. See the [crate docs](crate).
@@ -53,9 +53,12 @@ impl<P, H, V, E, G> CacheLayer<P, H, V, E, G> {
         } = self;
         let semantic = Some(Semantic {
             embedder,
-            guard: Arc::new(guard),
             deadline,
-            bounded: None,
+            decider: Decider {
+                guard: Arc::new(guard),
+                mode: Mode::Serve,
+                bounded: None,
+            },
         });
         CacheLayer {
             cache,
@@ -71,7 +74,17 @@ impl<P, H, V, E, G> CacheLayer<P, H, V, E, G> {
     #[must_use]
     pub fn bounded(mut self, bounded: Bounded<V>) -> Self {
         if let Some(semantic) = &mut self.semantic {
-            semantic.bounded = Some(bounded);
+            semantic.decider.bounded = Some(bounded);
+        }
+        self
+    }
+
+    /// Whether what a [threshold](crate::Matching::Threshold) allows is served. After
+    /// [`semantic`](Self::semantic). Default: [`Mode::Serve`]. A [`Bounded`] has a mode of its own.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        if let Some(semantic) = &mut self.semantic {
+            semantic.decider.mode = mode;
         }
         self
     }

@@ -115,7 +115,8 @@
 //!
 //! # Mistakes
 //!
-//! An answer reported as bad ([`Cache::bad`]) leaves before the next look-up, with every copy of it. Two
+//! An answer reported as bad ([`Cache::bad`], or by a [`Receipt`] that its caller was given) leaves before
+//! the next look-up, with every copy of it. Two
 //! answers found to be different ([`Cache::veto`]) never answer each other's requests again while one of
 //! them lives. Whoever is judged different from 64 others answers equal requests only.
 //!
@@ -169,6 +170,7 @@ pub mod hashed;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod probe;
+mod receipt;
 
 pub use cache::{Builder, Cache, Commit, EntryId, Hit, Neighbour, Provenance, Refusal, Stats};
 pub use control::Control;
@@ -181,9 +183,10 @@ pub use matching::{Matching, Similarity, Threshold};
 pub use outcome::{Detail, Outcome};
 pub use policy::Policy;
 pub use probe::{Probe, ProbeLayer};
+pub use receipt::{Given, Receipt};
 pub use record::{Cloned, ClonedWhen, Record};
 pub use scope::{Scope, ScopeBuilder, Secret};
-pub use semantic::{Bounded, Mode, NoEmbedder, Worker};
+pub use semantic::{Bounded, Judged, Mode, NoEmbedder, Worker};
 pub use service::CacheService;
 pub use vector::Vector;
 pub use weigh::Weigh;

@@ -28,6 +28,15 @@ pub trait Record<Req, Res> {
         true
     }
 
+    /// The answer to this request is wanted even if its caller leaves: it will be compared with a stored
+    /// one, and an answer that never comes counts as a wrong one. Default: nothing follows.
+    ///
+    /// It is called before the inner service is. Where an answer streams, somebody has to read on in
+    /// place of the caller: see `http::FinishLayer`.
+    fn wanted(&self, asked: &Req) {
+        let _ = asked;
+    }
+
     /// A response from the stored answer. `None`: it cannot serve this request after all (it came
     /// in another form, say), and the request goes on as a miss.
     fn replay(&self, hit: &Hit<Self::Value>, asked: &Req) -> Option<Self::Response>;

@@ -40,6 +40,8 @@ pub(crate) type DigestMap<K, T> =
 // One tag a purpose, all of one length, so that no scope is ever the key of a request.
 const SCOPE_TAG: &[u8; 16] = b"semcache/scope/1";
 const ENTRY_TAG: &[u8; 16] = b"semcache/entry/1";
+const RECEIPT_TAG: &[u8; 16] = b"semcache/given/1";
+const STREAM_TAG: &[u8; 16] = b"semcache/hidden1";
 const PART: u8 = 1;
 const END: u8 = 0;
 
@@ -116,6 +118,25 @@ impl Secret {
         hasher.update(canonical);
         Digest(*hasher.finalize().as_bytes())
     }
+
+    /// What tells that the content of a receipt is ours, and for this holder.
+    pub(crate) fn receipt_tag(&self, holder: &Scope, content: &[u8]) -> [u8; 16] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(RECEIPT_TAG);
+        hasher.update(&holder.0.0);
+        hasher.update(content);
+        let mut tag = [0; 16];
+        hasher.finalize_xof().fill(&mut tag);
+        tag
+    }
+
+    /// What hides the content of the receipt with this tag.
+    pub(crate) fn receipt_stream(&self, tag: &[u8], stream: &mut [u8]) {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(STREAM_TAG);
+        hasher.update(tag);
+        hasher.finalize_xof().fill(stream);
+    }
 }
 
 impl fmt::Debug for Secret {
@@ -177,6 +198,15 @@ impl fmt::Debug for Scope {
 // === impl Digest ===
 
 impl Digest {
+    pub(crate) const fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// `None` for another number of bytes than 32.
+    pub(crate) fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
     /// One of `buckets` numbers, from other bits than the ones a map looks at.
     pub(crate) fn bucket(&self, buckets: usize) -> usize {
         let tail = self

@@ -7,13 +7,13 @@ use tower::util::Oneshot;
 use tower_service::Service;
 
 use crate::cache::Cache;
-use crate::future::{Miss, ResponseFuture};
+use crate::future::ResponseFuture;
 use crate::guard::{AcceptAll, Guard};
 use crate::lookup::Lookup;
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::record::Record;
-use crate::semantic::{NoEmbedder, Semantic};
+use crate::semantic::{Miss, NoEmbedder, Semantic};
 use crate::vector::Vector;
 
 /// Answers from a cache, or from the inner service and remembers. See the [crate docs](crate).

@@ -1,8 +1,9 @@
 //! What no single value shows: settings that cannot work, alone or together.
 
-use super::Config;
-use super::types::{Backend, Semantic, Tenants};
+use super::types::{Backend, Judge, Maybe, Semantic, Tenants};
+use super::{Config, Settings};
 use std::fmt;
+use tower_semcache::bounded::{self, Certificate};
 
 /// A setting that was refused, and what to write instead.
 #[derive(Debug)]
@@ -19,7 +20,48 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+impl Settings {
+    /// Refuses what was asked for and cannot be had together.
+    ///
+    /// # Errors
+    /// The setting to leave out.
+    pub fn check(&self) -> Result<(), Refused> {
+        let bounded = matches!(&self.max_wrong, Some(Maybe(Some(_))));
+        if bounded && self.threshold.is_some() {
+            return Err(Refused {
+                setting: "max_wrong",
+                why: "and --threshold exclude each other: either the share of wrong answers decides what is served, or a similarity does. Leave one out (or write --max-wrong none)".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
 impl Config {
+    /// The promise of `--max-wrong`, where one is made.
+    pub(crate) fn promise(&self) -> Option<Result<bounded::Settings, Refused>> {
+        let max_wrong = self.max_wrong.0?;
+        let settings = |grace| {
+            let rate = self.audit_rate.0;
+            bounded::Settings::new(max_wrong.0, self.confidence.0, grace)
+                .audit_rate(rate)
+                .restart_audit_rate(rate.max(bounded::MIN_RESTART_AUDIT_RATE))
+                .judge_misses(self.judge_misses.0)
+        };
+        let grace = match self.grace.0 {
+            Some(grace) => Ok(grace.0),
+            None => settings(0.0).suggested_grace(),
+        };
+        let promise = grace.and_then(|grace| {
+            let settings = settings(grace);
+            Certificate::new(settings).map(|_| settings)
+        });
+        Some(promise.map_err(|error| Refused {
+            setting: error.setting(),
+            why: error.to_string(),
+        }))
+    }
+
     /// Refuses what cannot work.
     ///
     /// # Errors
@@ -77,6 +119,7 @@ impl Config {
         if self.semantic != Semantic::Off && !self.cache.is_on() {
             return refuse("semantic", "needs the cache: leave out --cache off");
         }
+        self.check_promise()?;
         if self.backend == Backend::WithCredentials {
             return refuse(
                 "backend",
@@ -139,6 +182,51 @@ impl Config {
         }
         Ok(())
     }
+
+    fn check_promise(&self) -> Result<(), Refused> {
+        let refuse = |setting, why: &str| {
+            Err(Refused {
+                setting,
+                why: why.to_owned(),
+            })
+        };
+        if self.semantic_state.0.is_some() && self.max_wrong.0.is_none() {
+            return refuse(
+                "semantic_state",
+                "keeps what --max-wrong has proven, and there is nothing to keep: name a share with --max-wrong 0.02, or leave this out",
+            );
+        }
+        if self.semantic_state.0.is_some() && self.secret_file.0.is_none() {
+            return refuse(
+                "semantic_state",
+                "needs --secret-file: make one with `openssl rand -hex 32 > FILE`, readable by this process alone",
+            );
+        }
+        let Some(promise) = self.promise() else {
+            return Ok(());
+        };
+        promise?;
+        if self.semantic == Semantic::Off {
+            return refuse(
+                "max_wrong",
+                "is about answers to rephrased requests, and these are not matched: add --semantic minilm",
+            );
+        }
+        if self.judge == Judge::Similarity && self.judge_misses.0 == 0.0 {
+            tracing::warn!(
+                "judge=similarity overlooks some wrong answers, and judge-misses=0 says that it overlooks none: measure how many, and name the share with --judge-misses"
+            );
+        }
+        if self.judge == Judge::Backend
+            && self.backend_key.0.is_none()
+            && self.backend != Backend::Stub
+        {
+            tracing::warn!(
+                "judge=backend asks the backend without a credential: where it demands one, name it with --backend-key, or every comparison fails and nothing similar is served"
+            );
+        }
+        Ok(())
+    }
 }
 
 fn is_level(word: &str) -> bool {
@@ -154,8 +242,8 @@ fn is_header_text(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Config;
-    use crate::config::types::{Semantic, Size, Span, Switch};
+    use crate::config::types::{Maybe, Semantic, Share, Size, Span, Switch, Text};
+    use crate::config::{Config, Settings};
     use std::time::Duration;
 
     #[test]
@@ -178,5 +266,35 @@ mod tests {
             c.cache = Switch::Off;
         });
         assert!(semantic.contains("leave out --cache off"));
+        let alone = refused(|c| c.max_wrong = Maybe(Some(Share(0.02))));
+        assert!(alone.contains("add --semantic minilm"), "{alone}");
+        let none = refused(|c| c.max_wrong = Maybe(Some(Share(0.0))));
+        assert!(none.starts_with("--max-wrong: max_wrong is 0"), "{none}");
+        let small = refused(|c| {
+            c.max_wrong = Maybe(Some(Share(0.02)));
+            c.grace = "1".parse().map(|one| Maybe(Some(one))).unwrap();
+        });
+        assert!(
+            small.starts_with("--grace: ") && small.contains("raise it"),
+            "{small}"
+        );
+        let secret = refused(|c| {
+            c.max_wrong = Maybe(Some(Share(0.02)));
+            c.semantic = Semantic::Hashed;
+            c.semantic_state = Maybe(Some(Text("state".to_owned())));
+        });
+        assert!(secret.contains("openssl rand -hex 32"), "{secret}");
+    }
+
+    #[test]
+    fn a_share_of_wrong_answers_and_a_threshold_exclude_each_other() {
+        let settings: Settings = toml::from_str("max_wrong = 0.02\nthreshold = 0.9").unwrap();
+        let refused = settings.check().unwrap_err().to_string();
+        assert!(
+            refused.contains("--threshold exclude each other"),
+            "{refused}"
+        );
+        let settings: Settings = toml::from_str("max_wrong = \"none\"\nthreshold = 0.9").unwrap();
+        settings.check().unwrap();
     }
 }

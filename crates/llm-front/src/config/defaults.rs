@@ -1,8 +1,8 @@
 //! The one table of settings: name, type, default, environment variable, meaning.
 
 use super::types::{
-    Backend, BatchWindow, GuardRules, HeaderNames, LogFormat, Maybe, Named, Sampled, Semantic,
-    Size, Span, Switch, Tenants, Text, Threshold, UpstreamForm,
+    Amount, Backend, BatchWindow, GuardRules, HeaderNames, Judge, LogFormat, Maybe, Named, Sampled,
+    Semantic, SemanticMode, Share, Size, Span, Switch, Tenants, Text, Threshold, UpstreamForm,
 };
 use std::net::SocketAddr;
 
@@ -122,8 +122,32 @@ settings! {
         embed_timeout: Span = "100ms", "LLM_FRONT_EMBED_TIMEOUT";
         /// Similarity from which a rephrased request is a hit, above 0, at most 1
         threshold: Threshold = "0.96", "LLM_FRONT_THRESHOLD";
-        /// Who has the last word on a similar text: `english` (numbers and units, direction, negation, names and more), `literal` (numbers, quotes, negation), or `off`
+        /// Who has the last word on a similar text: `english` (numbers and units, direction, negation, names and more), `verified` (the same, and where only the wording differs a small model made for minilm: more hits), `literal` (numbers, quotes, negation), or `off`
         guard: GuardRules = "english", "LLM_FRONT_GUARD";
+        /// `serve` similar answers, or `shadow`: find them, count them, say so in Cache-Status, and serve none
+        semantic_mode: SemanticMode = "serve", "LLM_FRONT_SEMANTIC_MODE";
+    }
+    "How many rephrased requests may get a wrong answer (in place of --threshold)" {
+        /// Share of the similar answers served that may be wrong, 0.02 say: the gateway learns what it may serve from comparisons with the backend's own answers, and serves while these prove that it keeps to this. `none`: --threshold decides
+        max_wrong: Maybe<Share> = "none", "LLM_FRONT_MAX_WRONG";
+        /// How surely it keeps to --max-wrong, at every moment
+        confidence: Share = "0.95", "LLM_FRONT_CONFIDENCE";
+        /// Wrong answers allowed beyond that share, whatever the number served; `none`: three mistakes found are forgiven (about 110 with the other defaults)
+        grace: Maybe<Amount> = "none", "LLM_FRONT_GRACE";
+        /// Least share of similar answers that are compared with the backend's own instead of being served; fewer prove less
+        audit_rate: Share = "0.1", "LLM_FRONT_AUDIT_RATE";
+        /// Who says whether two answers mean the same: `equal` (the same words), `similarity` (of the two answers, by --semantic's embedder), or `backend` (it is asked, one call a comparison, with --backend-key)
+        judge: Judge = "equal", "LLM_FRONT_JUDGE";
+        /// Model that the backend judges with; `none`: the one that gave the answer
+        judge_model: Maybe<Text> = "none", "LLM_FRONT_JUDGE_MODEL";
+        /// Similarity from which two answers mean the same, with --judge similarity
+        judge_threshold: Threshold = "0.95", "LLM_FRONT_JUDGE_THRESHOLD";
+        /// Share of wrong answers that the judge may overlook: measure it; the proof counts with it
+        judge_misses: Share = "0", "LLM_FRONT_JUDGE_MISSES";
+        /// File in which the proof outlives this process: written every minute and at the end; needs --secret-file. `none`: each start begins anew
+        semantic_state: Maybe<Text> = "none", "LLM_FRONT_SEMANTIC_STATE";
+        /// File with a secret of 64 hexadecimal digits (`openssl rand -hex 32`): the key of all digests, and the seal of --semantic-state; `none`: a new one at each start
+        secret_file: Maybe<Text> = "none", "LLM_FRONT_SECRET_FILE";
     }
     "Coalescing" {
         /// Let identical requests in flight share one call: on or off

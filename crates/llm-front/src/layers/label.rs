@@ -1,5 +1,5 @@
 //! Says where each answer came from and how long it took: `Cache-Status` and `Server-Timing` for the caller, the [`Journey`] for
-//! the metrics.
+//! the metrics. Where rephrased requests are matched, names it too: [`ANSWER`].
 //!
 //! # Back-pressure
 //! As the inner service.
@@ -15,8 +15,9 @@
 
 use crate::asked::{Asked, Carry};
 use crate::journey::{Journey, Stage};
+use crate::receipts::ANSWER;
 use crate::source::Label;
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -97,8 +98,15 @@ where
             Some(asked) => Label::of(asked, extensions.get::<Outcome>(), extensions.get::<Role>()),
             None => Label::OPAQUE,
         };
+        let name = this
+            .asked
+            .as_deref()
+            .and_then(|asked| name(asked, &response));
         let headers = response.headers_mut();
         headers.insert(CACHE_STATUS, label.cache_status());
+        if let Some(name) = name {
+            headers.insert(ANSWER, name);
+        }
         if let Some(journey) = this.journey {
             journey.answered_from(label.source);
             journey.enter(Stage::Answering);
@@ -109,4 +117,15 @@ where
         }
         Poll::Ready(Ok(response))
     }
+}
+
+/// The name of an answer, where answers have names.
+fn name<B>(asked: &Asked, response: &Response<B>) -> Option<HeaderValue> {
+    let receipts = asked.receipts.as_ref()?;
+    let lookup = asked.key.as_ref().ok()?;
+    // Whoever joined a call that another one led, or missed where nothing is kept, has a fresh answer too.
+    let outcome = response.extensions().get().unwrap_or(&Outcome::Miss);
+    (response.status() == StatusCode::OK)
+        .then(|| receipts.name(lookup, outcome))
+        .flatten()
 }

@@ -7,6 +7,7 @@ use super::generation::Generation;
 use super::insert::Insert;
 use super::store::Cache;
 use crate::lookup::Lookup;
+use crate::outcome::Outcome;
 use crate::semantic::Trial;
 use crate::vector::{Unit, Vector};
 use crate::weigh::Weigh;
@@ -30,6 +31,7 @@ struct Pending<V> {
     vector: Option<Unit>,
     ttl: Option<Duration>,
     sequel: Sequel<V>,
+    outcome: Outcome,
 }
 
 /// What comes after an answer is stored.
@@ -79,6 +81,7 @@ impl<V> Commit<V> {
             vector,
             ttl: None,
             sequel: Sequel::None,
+            outcome: Outcome::Miss,
         };
         Self {
             pending: Some(pending),
@@ -92,6 +95,22 @@ impl<V> Commit<V> {
             pending.sequel = sequel;
         }
         self
+    }
+
+    /// Says what the response says of itself.
+    pub(crate) fn said(mut self, outcome: Outcome) -> Self {
+        if let Some(pending) = &mut self.pending {
+            pending.outcome = outcome;
+        }
+        self
+    }
+
+    /// Where the answer comes from: from the inner service, and whether a similar one would have done.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.pending
+            .as_ref()
+            .map_or(Outcome::Miss, |pending| pending.outcome)
     }
 
     /// The bytes one entry may have.
@@ -168,6 +187,7 @@ impl<V> Commit<V> {
             vector,
             ttl,
             sequel,
+            outcome: _,
         } = pending;
         let stored = cache.insert_with(Insert {
             lookup,
@@ -197,6 +217,15 @@ impl<V> Commit<V> {
 
     fn release(&mut self, cache: &Cache<V>) {
         cache.release(std::mem::take(&mut self.reserved));
+    }
+}
+
+// === impl Sequel ===
+
+impl<V> Sequel<V> {
+    /// Whether an audit hangs on the answer: one that never comes counts as a wrong one.
+    pub(crate) fn is_audit(&self) -> bool {
+        matches!(self, Self::Trial(trial) if trial.is_audit())
     }
 }
 

@@ -6,7 +6,8 @@ use super::entry::{Entry, EntryId};
 use super::store::Cache;
 use super::trust::Vetoed;
 use crate::lookup::Lookup;
-use crate::scope::Digest;
+use crate::receipt::Receipt;
+use crate::scope::{Digest, Scope};
 
 // === impl Cache ===
 
@@ -60,19 +61,41 @@ impl<V> Cache<V> {
     /// Of such pairs the last 4,096 are remembered (fewer in a cache below 64 MiB), beside the bound on
     /// bytes. `false` when the entry has left already, or is not of the caller's scope.
     pub fn bad(&self, lookup: &Lookup, entry: EntryId) -> bool {
+        self.take_back(lookup.key, entry, Some(&lookup.scope))
+    }
+
+    /// As [`Cache::bad`], by the [`Receipt`] of the answer. A fresh answer leaves if it, or one that took its
+    /// place, is stored under the request that it answered.
+    ///
+    /// A receipt that was [opened](Receipt::open) is trusted to be about a request of its holder.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "who is too late has nothing to do about it"
+    )]
+    pub fn retract(&self, receipt: &Receipt) -> bool {
+        if let Some(entry) = receipt.entry {
+            return self.take_back(receipt.asked, entry, None);
+        }
+        let shard = self.shard(&receipt.asked);
+        let removed = shard.and_then(|shard| shard.lock().remove(&receipt.asked));
+        self.purged(removed.as_slice());
+        removed.is_some()
+    }
+
+    fn take_back(&self, asked: Digest, entry: EntryId, scope: Option<&Scope>) -> bool {
         let Some(found) = self.find(entry) else {
             // It may be stored again.
-            if entry.key != lookup.key {
-                self.inner.pairs.remember(entry.key, lookup.key);
+            if entry.key != asked {
+                self.inner.pairs.remember(entry.key, asked);
             }
             return false;
         };
         let found = found.origin().map_or(found.as_ref(), Arc::as_ref);
-        if found.scope != lookup.scope {
+        if scope.is_some_and(|scope| found.scope != *scope) {
             return false;
         }
-        if found.id.key != lookup.key {
-            self.inner.pairs.remember(found.id.key, lookup.key);
+        if found.id.key != asked {
+            self.inner.pairs.remember(found.id.key, asked);
         }
         let removed = self.take_out(found.id);
         self.inner

@@ -56,10 +56,11 @@ impl<V> Hit<V> {
 
     /// What a response made of this hit says about itself.
     #[must_use]
-    pub const fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Outcome {
         Outcome::Hit {
             detail: self.detail,
             age: self.age,
+            entry: self.entry(),
         }
     }
 }

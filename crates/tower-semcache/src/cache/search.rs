@@ -37,11 +37,22 @@ impl<V> Cache<V> {
             self.inner.counters.embeddings_invalid.add(1);
             return None;
         };
-        self.nearest(lookup, &unit, threshold, guard)
+        let hit = self.peek_nearest(lookup, &unit, threshold, guard)?;
+        self.used(&hit);
+        Some(hit)
     }
 
-    /// [`Cache::get_similar`] of a vector that has been checked.
-    pub(crate) fn nearest<G>(
+    /// Counts a semantic hit as served: it is the most recently used entry now.
+    pub(crate) fn used(&self, hit: &Hit<V>) {
+        self.touch(&hit.entry.id.key, Instant::now());
+        hit.entry
+            .trust
+            .served_semantic
+            .fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// [`Cache::get_similar`] of a vector that has been checked, without counting it as used.
+    pub(crate) fn peek_nearest<G>(
         &self,
         lookup: &Lookup,
         unit: &Unit,
@@ -92,8 +103,6 @@ impl<V> Cache<V> {
                 self.inner.counters.guard_rejected.add(1);
                 continue;
             }
-            self.touch(&candidate.id.key, now);
-            entry.trust.served_semantic.fetch_add(1, Ordering::Relaxed);
             let detail = Detail::Semantic {
                 similarity: candidate.similarity,
             };

@@ -17,6 +17,9 @@ pub struct Stats {
     pub hits_exact: u64,
     /// Requests answered by a similar one's answer.
     pub hits_semantic: u64,
+    /// Requests that a similar one's answer would have served, were it not for
+    /// [`Mode::Shadow`](crate::Mode::Shadow). They are misses, too.
+    pub hits_shadow: u64,
     /// Requests with a look-up that went to the inner service.
     pub misses: u64,
     /// Requests that wanted a stored answer or nothing, and got nothing.
@@ -73,7 +76,7 @@ macro_rules! counters {
 }
 
 counters! {
-    hits_exact, hits_semantic, misses, not_cached, bypassed, stored,
+    hits_exact, hits_semantic, hits_shadow, misses, not_cached, bypassed, stored,
     refused_too_large, refused_purged, refused_unfinished, refused_incomplete, refused_forbidden,
     refused_busy, refused_superseded,
     evicted, expired, purged,

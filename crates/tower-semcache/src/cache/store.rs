@@ -222,7 +222,7 @@ impl<V> Cache<V> {
         }
     }
 
-    fn purged(&self, entries: &[Arc<Entry<V>>]) {
+    pub(super) fn purged(&self, entries: &[Arc<Entry<V>>]) {
         self.inner.counters.purged.add(entries.len());
         entries.iter().for_each(|entry| self.unlist(entry));
     }

@@ -37,7 +37,7 @@ fn insert(cache: &Cache<String>, lookup: &Lookup, n: usize, size: usize) -> bool
 fn finds(cache: &Cache<String>, lookup: &Lookup, n: usize) -> bool {
     let threshold = Threshold::new(1.0).expect("valid");
     cache
-        .nearest(lookup, &unit(n), threshold, &AcceptAll)
+        .peek_nearest(lookup, &unit(n), threshold, &AcceptAll)
         .is_some()
 }
 

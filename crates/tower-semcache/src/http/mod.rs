@@ -95,6 +95,7 @@ mod body;
 mod complete;
 mod draft;
 mod extensions;
+mod finish;
 mod headers;
 mod record;
 mod status;
@@ -104,6 +105,7 @@ pub use answer::Answer;
 pub use body::Body;
 pub use complete::{Complete, Success};
 pub use extensions::FromExtensions;
+pub use finish::{Finish, FinishBody, FinishFuture, FinishLayer};
 pub use record::HttpRecord;
 pub use transcode::{Asked, SameForm, Transcode};
 

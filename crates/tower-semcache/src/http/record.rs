@@ -9,6 +9,7 @@ use tower::BoxError;
 use super::answer::Answer;
 use super::body::{Body, Recorder};
 use super::complete::{Complete, Success};
+use super::finish::Wanted;
 use super::headers::{Storable, storable};
 use super::status::Status;
 use super::transcode::{Asked, SameForm, Transcode};
@@ -98,6 +99,12 @@ where
         asked.method() != Method::HEAD
     }
 
+    fn wanted(&self, asked: &Request<Req>) {
+        if let Some(wanted) = asked.extensions().get::<Wanted>() {
+            wanted.set();
+        }
+    }
+
     fn replay(&self, hit: &Hit<Answer>, asked: &Request<Req>) -> Option<Self::Response> {
         let answer = self
             .inner
@@ -119,6 +126,7 @@ where
     }
 
     fn record(&self, response: Response<B>, commit: Commit<Answer>) -> Self::Response {
+        let outcome = commit.outcome();
         let recorder = match storable(response.headers()) {
             Storable::No => {
                 commit.refuse(Refusal::Forbidden);
@@ -130,7 +138,7 @@ where
         let recorder = recorder
             .and_then(|commit| Recorder::new(&response, commit, Arc::clone(&self.inner.complete)));
         let mut response = response.map(|body| Body::live(body, recorder));
-        self.announce(&mut response, Outcome::Miss);
+        self.announce(&mut response, outcome);
         response
     }
 

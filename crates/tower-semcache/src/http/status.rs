@@ -41,6 +41,10 @@ impl Status {
                 &format!("hit; detail=\"semantic; sim={similarity}\""),
             ),
             Outcome::Miss => self.miss.clone(),
+            Outcome::Shadow { similarity } => value(
+                &self.name,
+                &format!("fwd=miss; detail=\"shadow; sim={similarity}\""),
+            ),
             Outcome::Bypass => self.bypass.clone(),
             Outcome::NotCached => self.not_cached.clone(),
         }

@@ -50,7 +50,7 @@ where
 
     fn call(&mut self, comparison: Comparison<V>) -> Self::Future {
         let texts = (self.text)(comparison.stored()).zip((self.text)(comparison.fresh()));
-        ready(texts.ok_or(NoText { _private: () }).map(|(stored, fresh)| {
+        ready(texts.ok_or(NoText::new()).map(|(stored, fresh)| {
             if normalise(&stored) == normalise(&fresh) {
                 Judgement::Same
             } else {
@@ -113,6 +113,12 @@ const fn is_mark(sign: char) -> bool {
 }
 
 // === impl NoText ===
+
+impl NoText {
+    pub(super) const fn new() -> Self {
+        Self { _private: () }
+    }
+}
 
 impl fmt::Display for NoText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

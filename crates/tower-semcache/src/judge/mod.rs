@@ -8,6 +8,7 @@
 //! "6 km" in a question takes it for the same in an answer.
 
 mod equal;
+mod similar;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use crate::cache::Hit;
 
 pub use equal::{Equal, NoText, normalise};
+pub use similar::{Judging, NoDirection, Similar};
 
 /// Two answers to compare: a stored one, and a fresh one to the request it might have served.
 pub struct Comparison<V> {

@@ -1,15 +1,18 @@
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tower::BoxError;
 use tower_service::Service;
 
+use super::mode::Mode;
 use super::trial::Work;
 use super::worker::Worker;
-use crate::bounded::{Candidate, Controller, Decision, Judgement, Reason, Snapshot, Ticket};
+#[cfg(feature = "serde")]
+use crate::bounded::State;
+use crate::bounded::{Candidate, Controller, Decision, Judgement, Next, Reason, Snapshot, Ticket};
 use crate::cache::Cache;
 use crate::judge::Comparison;
 
@@ -26,20 +29,29 @@ pub struct Bounded<V> {
 pub(super) struct Shared {
     pub(super) controller: Mutex<Controller>,
     refused: [AtomicU64; Reason::ALL.len()],
-    lost: AtomicU64,
+    pub(super) counts: Counts,
+    /// Read and written under the controller's lock.
+    stopped: AtomicBool,
     mode: Mode,
 }
 
-/// Whether decisions are carried out.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) same: AtomicU64,
+    pub(super) different: AtomicU64,
+    pub(super) failed: AtomicU64,
+}
+
+/// How comparisons came out, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Mode {
-    /// They are.
-    #[default]
-    Serve,
-    /// Nothing is served: every would-be hit is an audit. It shows what would be served, and how
-    /// much of it would be wrong, at the price of none.
-    Shadow,
+pub struct Judged {
+    /// The two answers say the same.
+    pub same: u64,
+    /// They differ.
+    pub different: u64,
+    /// No judgement came: the answer, or the judge, failed.
+    pub failed: u64,
 }
 
 /// How many audits may wait for the judge. One beyond them fails.
@@ -65,7 +77,8 @@ impl<V> Bounded<V> {
         let shared = Arc::new(Shared {
             controller: Mutex::new(controller),
             refused: Default::default(),
-            lost: AtomicU64::new(0),
+            counts: Counts::default(),
+            stopped: AtomicBool::new(false),
             mode,
         });
         let (work, waiting) = mpsc::channel(WAITING);
@@ -87,13 +100,57 @@ impl<V> Bounded<V> {
             .zip(counts.map(|n| n.load(Ordering::Relaxed)))
     }
 
+    /// Whether what it decides is served.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.shared.mode
+    }
+
+    /// How comparisons came out. A pair may be compared twice, and once more with a rival.
+    #[must_use]
+    pub fn judged(&self) -> Judged {
+        let Counts {
+            same,
+            different,
+            failed,
+        } = &self.shared.counts;
+        Judged {
+            same: same.load(Ordering::Relaxed),
+            different: different.load(Ordering::Relaxed),
+            failed: failed.load(Ordering::Relaxed),
+        }
+    }
+
+    /// What must outlive the process, as of now; see [`Certificate::resume`](crate::bounded::Certificate::resume).
+    #[cfg(feature = "serde")]
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.shared.controller.lock().certificate().state()
+    }
+
+    /// Serves nothing similar from here on, and gives the state that this leaves: the last one.
+    #[cfg(feature = "serde")]
+    #[must_use]
+    pub fn stop(&self) -> State {
+        let controller = self.shared.controller.lock();
+        // Correctness: under the lock under which decisions are made, so that none is missing in the state.
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        controller.certificate().state()
+    }
+
     /// Decides about one request.
     pub(crate) fn decide(&self, candidates: &[Candidate]) -> Decision {
         let coin = || match self.shared.mode {
             Mode::Serve => random(),
             Mode::Shadow => 0.0,
         };
-        let decision = self.shared.controller.lock().decide(candidates, coin);
+        let mut controller = self.shared.controller.lock();
+        let decision = if self.shared.stopped.load(Ordering::Relaxed) {
+            Decision::Refuse(Reason::Closed, controller.cluster())
+        } else {
+            controller.decide(candidates, coin)
+        };
+        drop(controller);
         let reason = match &decision {
             Decision::Explore(_, reason) | Decision::Refuse(reason, _) => Some(*reason),
             Decision::Serve { .. } | Decision::Audit(_) => None,
@@ -126,8 +183,25 @@ impl<V> Bounded<V> {
 
     /// No judgement will come.
     pub(super) fn give_up(&self, ticket: Ticket) {
-        self.shared.lost.fetch_add(1, Ordering::Relaxed);
-        let _ = self.shared.controller.lock().failed(ticket);
+        self.shared.failed(ticket);
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    pub(super) fn failed(&self, ticket: Ticket) {
+        self.counts.failed.fetch_add(1, Ordering::Relaxed);
+        let _ = self.controller.lock().failed(ticket);
+    }
+
+    pub(super) fn judged(&self, ticket: Ticket, judgement: Judgement) -> Next {
+        let count = match judgement {
+            Judgement::Same => &self.counts.same,
+            Judgement::Different => &self.counts.different,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        self.controller.lock().judged(ticket, judgement)
     }
 }
 

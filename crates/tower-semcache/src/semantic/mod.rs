@@ -1,6 +1,9 @@
 //! The semantic tier: who embeds, who has the last word, and who decides under a bound.
 
 mod bounded;
+mod decider;
+mod mode;
+mod search;
 mod trial;
 mod worker;
 
@@ -16,18 +19,19 @@ use tower_service::Service;
 use crate::matching::Matching;
 use crate::vector::Vector;
 
-pub use bounded::{Bounded, Mode};
+pub use bounded::{Bounded, Judged};
+pub use mode::Mode;
 pub use worker::Worker;
 
+pub(crate) use decider::Decider;
+pub(crate) use search::{Found, Miss, Onward, Search};
 pub(crate) use trial::Trial;
 
-/// The semantic tier of a cache layer: who embeds, who has the last word, how long it may take.
+/// The semantic tier of a cache layer: who embeds, how long it may take, who decides.
 pub(crate) struct Semantic<V, E, G> {
     pub(crate) embedder: E,
-    pub(crate) guard: Arc<G>,
     pub(crate) deadline: Duration,
-    /// Who decides, where the look-up asks for it.
-    pub(crate) bounded: Option<Bounded<V>>,
+    pub(crate) decider: Decider<V, G>,
 }
 
 /// The embedder of a layer without a semantic tier. It is never called.
@@ -43,7 +47,7 @@ impl<V, E, G> Semantic<V, E, G> {
         match matching {
             Matching::Exact => false,
             Matching::Threshold(_) => true,
-            Matching::Bounded => self.bounded.is_some(),
+            Matching::Bounded => self.decider.bounded.is_some(),
         }
     }
 }
@@ -56,9 +60,8 @@ where
         Self {
             // A clone of a service that was never polled ready: readiness starts anew in it.
             embedder: self.embedder.clone(),
-            guard: Arc::clone(&self.guard),
             deadline: self.deadline,
-            bounded: self.bounded.clone(),
+            decider: self.decider.clone(),
         }
     }
 }

@@ -53,6 +53,13 @@ impl<V> Trial<V> {
         }
     }
 
+    /// Whether it is an audit.
+    pub(crate) fn is_audit(&self) -> bool {
+        self.pending
+            .as_ref()
+            .is_some_and(|pending| pending.ticket.is_audit())
+    }
+
     /// The answer is there, whole, and stored.
     pub(crate) fn answered(mut self, fresh: Hit<V>) {
         if let Some(pending) = self.pending.take() {

@@ -147,7 +147,7 @@ where
                 open.ticket = Some(ticket);
                 return;
             };
-            let next = self.shared.controller.lock().judged(ticket, judgement);
+            let next = self.shared.judged(ticket, judgement);
             // A second look may still clear the pair.
             let settled =
                 !matches!(&next, Next::Compare(ticket) if ticket.fresh() == Fresh::Second);
@@ -182,7 +182,7 @@ struct Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            let _ = self.shared.controller.lock().failed(ticket);
+            self.shared.failed(ticket);
         }
     }
 }

@@ -44,10 +44,34 @@ choice! {
     GuardRules {
         /// Rules for English; texts in other languages match when their words are equal.
         English = "english",
+        /// The rules for English, and where only the wording differs, a small model that weighs it.
+        Verified = "verified",
         /// Numbers, quoted texts and negation must agree: the reference's rules.
         Literal = "literal",
         /// Nobody: similarity alone decides.
         Off = "off",
+    }
+}
+
+choice! {
+    /// Whether similar answers are served.
+    SemanticMode {
+        /// They are.
+        Serve = "serve",
+        /// They are found, counted and told of, and not served.
+        Shadow = "shadow",
+    }
+}
+
+choice! {
+    /// Who says whether two answers mean the same.
+    Judge {
+        /// Equal words in the same order.
+        Equal = "equal",
+        /// The embedder: their similarity.
+        Similarity = "similarity",
+        /// The backend, asked.
+        Backend = "backend",
     }
 }
 

@@ -74,5 +74,9 @@ where
 mod choices;
 mod values;
 
-pub use choices::{BatchWindow, GuardRules, LogFormat, Sampled, Tenants, UpstreamForm};
-pub use values::{Backend, HeaderNames, Maybe, Semantic, Size, Span, Switch, Text, Threshold};
+pub use choices::{
+    BatchWindow, GuardRules, Judge, LogFormat, Sampled, SemanticMode, Tenants, UpstreamForm,
+};
+pub use values::{
+    Amount, Backend, HeaderNames, Maybe, Semantic, Share, Size, Span, Switch, Text, Threshold,
+};

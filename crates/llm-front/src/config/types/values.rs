@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 named! {
     std::net::SocketAddr = "IP:PORT", usize = "NUMBER", Size = "BYTES", Span = "TIME", Switch = "on|off", Text = "TEXT",
-    Backend = "URL", Semantic = "off|minilm|hashed|URL", Threshold = "0..1", HeaderNames = "NAME,…",
+    Backend = "URL", Semantic = "off|minilm|hashed|URL", Threshold = "0..1", Share = "0..1", Amount = "NUMBER", HeaderNames = "NAME,…",
 }
 
 impl<T: Named> Named for Maybe<T> {
@@ -21,6 +21,8 @@ deserialize_as_text!(
     Semantic,
     Text,
     Threshold,
+    Share,
+    Amount,
     HeaderNames
 );
 
@@ -238,6 +240,38 @@ impl FromStr for Threshold {
     }
 }
 
+/// A share of a whole: at least 0, below 1. Which of them a setting takes, it says itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share(pub f64);
+
+impl FromStr for Share {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse::<f64>() {
+            Ok(value) if (0.0..1.0).contains(&value) => Ok(Self(value)),
+            _ => Err(Invalid(format!(
+                "`{text}` is not a share of at least 0 and below 1: write 0.02 for 2 %"
+            ))),
+        }
+    }
+}
+
+/// A number above 0 that need not be whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Amount(pub f64);
+
+impl FromStr for Amount {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse::<f64>() {
+            Ok(value) if value > 0.0 && value.is_finite() => Ok(Self(value)),
+            _ => Err(Invalid(format!(
+                "`{text}` is not a number above 0: write 110"
+            ))),
+        }
+    }
+}
+
 /// Names of headers, separated by commas.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HeaderNames(pub Vec<http::HeaderName>);
@@ -284,6 +318,17 @@ mod tests {
             assert!(wrong.parse::<Threshold>().is_err(), "{wrong}");
         }
         assert_eq!("1".parse::<Threshold>().unwrap(), Threshold(1.0));
+    }
+
+    #[test]
+    fn a_share_is_below_the_whole() {
+        for wrong in ["1", "2 %", "NaN", "-0.1", "inf", "few"] {
+            assert!(wrong.parse::<Share>().is_err(), "{wrong}");
+        }
+        assert_eq!("0.02".parse::<Share>().unwrap(), Share(0.02));
+        for wrong in ["0", "-1", "NaN", "inf"] {
+            assert!(wrong.parse::<Amount>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

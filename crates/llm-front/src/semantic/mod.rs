@@ -1,7 +1,20 @@
 //! The parts of the semantic tier: who embeds, who has the last word, and which texts may be matched at all.
 
+mod bound;
+mod kept;
+mod metrics;
+mod secret;
+mod words;
+
+pub use kept::Kept;
+
+pub(crate) use bound::bounded;
+pub(crate) use metrics::SemanticMetrics;
+pub(crate) use secret::secret;
+pub(crate) use words::Words;
+
 use crate::config::Config;
-use crate::config::types::{GuardRules, Semantic};
+use crate::config::types::{GuardRules, Semantic, SemanticMode};
 use crate::errors::Chain;
 use llm_backend::client;
 use llm_embed::Embedder;
@@ -10,9 +23,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt};
-use tower_semcache::guard::{AcceptAll, Guard, Guards, Literal, Route, Verdict};
+use tower_semcache::guard::Route;
 use tower_semcache::hashed::{HashedEmbedder, Ngrams};
-use tower_semcache::{Matching, Similarity, Vector};
+use tower_semcache::{Matching, Mode, Vector};
 use tower_service::Service;
 
 /// The parts of the tier that `config` asks for.
@@ -23,6 +36,8 @@ pub(crate) struct Tier {
     pub(crate) guard: Words,
     /// Longest wait for a vector.
     pub(crate) deadline: Duration,
+    /// Whether what it finds is served.
+    pub(crate) mode: Mode,
     /// What its look-ups are like; none: nothing is looked up here.
     pub(crate) asks: Option<Asks>,
 }
@@ -36,14 +51,6 @@ pub(crate) struct Asks {
     pub(crate) embedder: Vec<u8>,
     /// Whether texts of which no similar one can have the answer are kept out.
     routes: bool,
-}
-
-/// Who has the last word on a similar text.
-#[derive(Clone, Debug)]
-pub(crate) enum Words {
-    English(Guards),
-    Literal(Literal),
-    Off(AcceptAll),
 }
 
 impl Tier {
@@ -86,20 +93,23 @@ impl Tier {
                 ((boxed(embedder), id), true)
             }
         };
-        let guard = match config.guard {
-            GuardRules::English => Words::English(Guards::english()),
-            GuardRules::Literal => Words::Literal(Literal),
-            GuardRules::Off => Words::Off(AcceptAll),
+        let matching = match config.max_wrong.0 {
+            Some(_) => Matching::Bounded,
+            None => Matching::threshold(config.threshold.0)?,
         };
         let asks = Asks {
-            matching: Matching::threshold(config.threshold.0)?,
+            matching,
             embedder: id,
-            routes: config.guard == GuardRules::English,
+            routes: matches!(config.guard, GuardRules::English | GuardRules::Verified),
         };
         Ok(Self {
             embedder,
-            guard,
+            guard: Words::new(config.guard),
             deadline: config.embed_timeout.0,
+            mode: match config.semantic_mode {
+                SemanticMode::Serve => Mode::Serve,
+                SemanticMode::Shadow => Mode::Shadow,
+            },
             asks: matches.then_some(asks),
         })
     }
@@ -109,24 +119,6 @@ impl Asks {
     /// Whether a text may have a similar one's answer, and give its own.
     pub(crate) fn admits(&self, text: &str) -> bool {
         !self.routes || Route::of(text) == Route::Semantic
-    }
-}
-
-impl Guard for Words {
-    fn accepts(&self, asked: &str, cached: &str) -> Verdict {
-        match self {
-            Self::English(guard) => guard.accepts(asked, cached),
-            Self::Literal(guard) => guard.accepts(asked, cached),
-            Self::Off(guard) => guard.accepts(asked, cached),
-        }
-    }
-
-    fn accepts_at(&self, asked: &str, cached: &str, similarity: Similarity) -> Verdict {
-        match self {
-            Self::English(guard) => guard.accepts_at(asked, cached, similarity),
-            Self::Literal(guard) => guard.accepts_at(asked, cached, similarity),
-            Self::Off(guard) => guard.accepts_at(asked, cached, similarity),
-        }
     }
 }
 

@@ -1,0 +1,203 @@
+//! `--max-wrong`: similar answers are served while audits prove that few of them are wrong; and the shadow mode.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use tests::{Answer, Close, Connection, Gateway, Request, Upstream, answer_all, chat};
+
+/// Words that all questions share, so that a class is a matter of the rest.
+const FILLER: [&str; 8] = [
+    "please", "tell", "me", "now", "kindly", "about", "the", "what",
+];
+
+/// How many classes of questions there are: within one, all have the same answer.
+const CLASSES: usize = 40;
+
+/// Question number `n`, and its class.
+fn question(n: usize) -> (usize, String) {
+    let class = (n * 7_919) % CLASSES;
+    let n = n / CLASSES;
+    let [one, two, three] = [n % 8, n / 8 % 8, n / 64 % 8].map(|at| FILLER[at]);
+    let text = format!("{one} {two} topic{class} subject{class} matter{class} {three}");
+    (class, text)
+}
+
+/// A server whose answer to a question is its class. It streams to whoever asks for a stream.
+async fn upstream() -> String {
+    let upstream = Upstream::start().await;
+    let url = upstream.url();
+    answer_all(upstream, |message| async move {
+        let asked = message.json();
+        let text = asked["messages"][0]["content"].as_str().unwrap_or_default();
+        let class = text
+            .split(' ')
+            .find_map(|word| word.strip_prefix("topic"))
+            .unwrap_or("none");
+        let body = json!({
+            "id": format!("chatcmpl-{}", text.len()),
+            "object": "chat.completion",
+            "model": "m",
+            "choices": [{
+                "index": 0,
+                "message": { "role": "assistant", "content": format!("The answer of {class}.") },
+                "finish_reason": "stop",
+            }],
+        })
+        .to_string();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        Some(((head + &body).into_bytes(), Close::Keep))
+    });
+    url
+}
+
+async fn gateway(url: &str, change: impl FnOnce(&mut llm_front::config::Config)) -> Gateway {
+    Gateway::before(url, |config| {
+        config.semantic = "hashed".parse().expect("an embedder");
+        config.guard = "off".parse().expect("a guard");
+        config.max_wrong = "0.05".parse().expect("a share");
+        change(config);
+    })
+    .await
+}
+
+/// Asks the questions of these numbers, one after the other; gives the number of similar answers served.
+async fn ask(gateway: &Gateway, numbers: std::ops::Range<usize>) -> usize {
+    let mut connection = gateway.connect().await;
+    let mut similar = 0;
+    for n in numbers {
+        let (class, text) = question(n);
+        let answer = once(&mut connection, &text).await;
+        assert_eq!(answer.status, 200);
+        let body: Value = serde_json::from_str(&answer.text()).expect("JSON");
+        let said = &body["choices"][0]["message"]["content"];
+        assert_eq!(*said, format!("The answer of {class}."), "{text}");
+        similar += usize::from(answer.source().contains("semantic"));
+    }
+    similar
+}
+
+async fn once(connection: &mut Connection, text: &str) -> Answer {
+    connection.ask(&Request::chat(&chat(text))).await;
+    connection.answer().await
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("llm-front-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        std::fs::write(path.join("secret"), "5a".repeat(32)).expect("a file");
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path").to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn audits_come_first_then_similar_answers_and_the_proof_outlives_the_process() {
+    let folder = Folder::new("bounded");
+    let url = upstream().await;
+    let keep = |config: &mut llm_front::config::Config| {
+        config.semantic_state = folder.file("state").parse().expect("a path");
+        config.secret_file = folder.file("secret").parse().expect("a path");
+    };
+    let first = gateway(&url, keep).await;
+    assert_eq!(
+        ask(&first, 0..80).await,
+        0,
+        "nothing is served without proof"
+    );
+    let similar = ask(&first, 80..1_200).await;
+    let metrics = first.metrics().await;
+    assert!(similar > 100, "{similar} {metrics:?}");
+    let value = |name: &str| metrics.value(&format!("llm_front_semcache_{name}"));
+    assert_eq!(value("served_total"), similar as f64);
+    assert_eq!(value("hits_total{tier=\"semantic\"}"), similar as f64);
+    assert!(value("wrong_bound") <= value("wrong_allowed"));
+    assert!(value("judged_total{verdict=\"same\"}") > 100.0);
+    assert_eq!(value("judged_total{verdict=\"failed\"}"), 0.0);
+    assert!(value("audits_total{result=\"begun\"}") > 0.0);
+    assert!(value("refused_total{reason=\"no_score\"}") > 0.0);
+    assert!(value("credit") > 0.0 && value("evidence") >= 1.0);
+    first.stop().await;
+    let kept = std::fs::read_to_string(folder.file("state")).expect("a file");
+    assert!(kept.contains("\"ended\":true"), "{kept}");
+
+    let second = gateway(&url, keep).await;
+    let again = second.metrics().await;
+    for name in [
+        "served_total",
+        "wrong_bound",
+        "credit",
+        "audits_total{result=\"begun\"}",
+    ] {
+        let series = format!("llm_front_semcache_{name}");
+        assert_eq!(again.value(&series), metrics.value(&series), "{name}");
+    }
+    // It runs, and whoever were to begin now could not tell what it serves.
+    let kept = std::fs::read_to_string(folder.file("state")).expect("a file");
+    assert!(kept.contains("\"ended\":false"), "{kept}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shadow_serves_nothing_and_says_what_it_would() {
+    let url = upstream().await;
+    let gateway = gateway(&url, |config| {
+        config.semantic_mode = "shadow".parse().expect("a mode");
+    })
+    .await;
+    assert_eq!(ask(&gateway, 0..1_200).await, 0);
+    let metrics = gateway.metrics().await;
+    let value = |name: &str| metrics.value(&format!("llm_front_semcache_{name}"));
+    assert_eq!(value("served_total"), 0.0);
+    assert!(value("audits_total{result=\"begun\"}") > 100.0);
+    assert_eq!(
+        value("hits_total{tier=\"shadow\"}"),
+        value("audits_total{result=\"begun\"}")
+    );
+}
+
+#[tokio::test]
+async fn a_shadow_of_a_threshold_tells_each_caller_and_serves_none() {
+    let gateway = Gateway::before_stub(|config| {
+        config.semantic = "hashed".parse().expect("an embedder");
+        config.threshold = "0.7".parse().expect("a threshold");
+        config.semantic_mode = "shadow".parse().expect("a mode");
+    })
+    .await;
+    let asked = "please summarize the checkout incident of 12 May for the team";
+    let rephrased = "for the team please summarize the checkout incident of 12 May";
+    assert_eq!(gateway.chat(&chat(asked)).await.source(), "fwd=miss");
+    let second = gateway.chat(&chat(rephrased)).await;
+    let source = second.source();
+    assert!(
+        source.starts_with("fwd=miss; detail=\"shadow; sim=0."),
+        "{source}"
+    );
+    assert_eq!(gateway.stub().stats().generations, 2);
+    // Equal requests are served as ever.
+    assert_eq!(
+        gateway.chat(&chat(rephrased)).await.source(),
+        "hit; detail=exact"
+    );
+    let metrics = gateway.metrics().await;
+    assert_eq!(
+        metrics.value("llm_front_semcache_hits_total{tier=\"shadow\"}"),
+        1.0
+    );
+    assert_eq!(
+        metrics.value("llm_front_semcache_hits_total{tier=\"semantic\"}"),
+        0.0
+    );
+}
