@@ -2,12 +2,17 @@
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use tests::{Answer, Close, Connection, Gateway, Request, Upstream, answer_all, chat};
+use std::time::Duration;
+use tests::{Answer, Close, Connection, Gateway, Request, Upstream, answer_all, chat, within};
 
 /// Words that all questions share, so that a class is a matter of the rest.
 const FILLER: [&str; 8] = [
     "please", "tell", "me", "now", "kindly", "about", "the", "what",
 ];
+
+/// A header that makes the server take its time.
+const SLOW: &str = "x-slow";
+const LONG: Duration = Duration::from_millis(100);
 
 /// How many classes of questions there are: within one, all have the same answer.
 const CLASSES: usize = 40;
@@ -27,6 +32,9 @@ async fn upstream() -> String {
     let url = upstream.url();
     answer_all(upstream, |message| async move {
         let asked = message.json();
+        if !message.header(SLOW).is_empty() {
+            tokio::time::sleep(LONG).await;
+        }
         let text = asked["messages"][0]["content"].as_str().unwrap_or_default();
         let class = text
             .split(' ')
@@ -166,6 +174,45 @@ async fn a_shadow_serves_nothing_and_says_what_it_would() {
         value("hits_total{tier=\"shadow\"}"),
         value("audits_total{result=\"begun\"}")
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_audit_comes_to_its_end_when_its_caller_leaves() {
+    let url = upstream().await;
+    // In a shadow all that would be a hit is an audit.
+    let gateway = gateway(&url, |config| {
+        config.semantic_mode = "shadow".parse().expect("a mode");
+    })
+    .await;
+    ask(&gateway, 0..600).await;
+    let audits = async || {
+        let metrics = gateway.metrics().await;
+        let result = |name: &str| {
+            metrics.value(&format!(
+                "llm_front_semcache_audits_total{{result=\"{name}\"}}"
+            ))
+        };
+        let pending = metrics.value("llm_front_semcache_audits_pending");
+        (result("begun"), result("failed"), pending)
+    };
+    let (before, ..) = audits().await;
+    for n in 600..620 {
+        let mut connection = gateway.connect().await;
+        let (_, text) = question(n);
+        let request = Request::chat(&chat(&text)).header(SLOW, "1");
+        connection.ask(&request).await;
+        tokio::time::sleep(LONG / 10).await;
+    }
+    within(async {
+        while audits().await.2 > 0.0 {
+            tokio::time::sleep(LONG / 10).await;
+        }
+    })
+    .await;
+    let (after, failed, _) = audits().await;
+    assert!(after > before + 10.0, "{before} {after}");
+    assert_eq!(failed, 0.0);
+    gateway.quiet().await;
 }
 
 #[tokio::test]

@@ -116,3 +116,65 @@ async fn unless_asked_for_only_equal_requests_match() {
     gateway.chat(&chat(ASKED)).await;
     assert_eq!(gateway.chat(&chat(REPHRASED)).await.source(), "fwd=miss");
 }
+
+/// A chat whose last message is `last`, after a greeting and its answer.
+fn after(user: &str, assistant: &str, last: &str) -> Value {
+    let mut ask = chat(last);
+    let last = ask["messages"][0].clone();
+    ask["messages"] = json!([
+        { "role": "user", "content": user },
+        { "role": "assistant", "content": assistant },
+        last,
+    ]);
+    ask
+}
+
+async fn with_history(history: &str) -> Gateway {
+    Gateway::before_stub(|config| {
+        config.semantic = "hashed".parse().expect("an embedder");
+        config.threshold = "0.6".parse().expect("a threshold");
+        config.history = history.parse().expect("a word");
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_message_that_stands_by_itself_matches_after_another_history_where_that_is_allowed() {
+    let boils = "at what temperature does water boil at sea level";
+    let again = "at sea level at what temperature does water boil";
+    for (history, hits) in [("equal", false), ("guarded", true)] {
+        let gateway = with_history(history).await;
+        gateway.chat(&chat(boils)).await;
+        let ask = after("hello there", "Hello! What can I do?", again);
+        let answer = gateway.chat(&ask).await;
+        let source = answer.source();
+        assert_eq!(
+            source.starts_with("hit; detail=\"semantic"),
+            hits,
+            "{history}: {source}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_leans_on_its_history_never_matches_after_another_one() {
+    let gateway = with_history("guarded").await;
+    let ask = |city: &str| {
+        let answer = format!("{city} is a city in Europe.");
+        after(
+            &format!("tell us about {city}"),
+            &answer,
+            "how many people live there",
+        )
+    };
+    gateway.chat(&ask("Rome")).await;
+    assert_eq!(gateway.chat(&ask("Oslo")).await.source(), "fwd=miss");
+    // Instructions are no history: they must be equal.
+    let mut instructed = ask("Rome");
+    let messages = instructed["messages"].as_array_mut().expect("messages");
+    messages.insert(
+        0,
+        json!({ "role": "system", "content": "Answer in French." }),
+    );
+    assert_eq!(gateway.chat(&instructed).await.source(), "fwd=miss");
+}

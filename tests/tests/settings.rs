@@ -153,6 +153,10 @@ fn a_wrong_setting_is_refused_at_start_with_the_fix() {
             &["--secret-file", "/does/not/exist"],
             "cannot read /does/not/exist",
         ),
+        (
+            &["--history", "guarded", "--guard", "off"],
+            "--guard english or verified",
+        ),
         (&["--sampled", "maybe"], "bypass reuse"),
         (&["--backend-key", "x"], "--backend"),
         (&["--log", "a=b=c=d"], "--log"),

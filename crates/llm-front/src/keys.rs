@@ -134,10 +134,8 @@ impl Keys {
     }
 
     fn key(&self, endpoint: Endpoint, parts: &Parts, prompt: &Prompt) -> Lookup {
-        let semantic = self.semantic.as_ref().and_then(|asks| {
-            let semantic = prompt.semantic()?;
-            asks.admits(&semantic.text).then_some((asks, semantic))
-        });
+        let semantic = self.semantic.as_ref();
+        let semantic = semantic.and_then(|asks| Some((asks, asks.compared(prompt)?)));
         let tenant = parts.extensions.get::<Tenant>().map(|tenant| &tenant.0);
         let mut scope = self.secret.scope_builder();
         scope = scope
@@ -155,16 +153,16 @@ impl Keys {
         if endpoint == Endpoint::Generate {
             scope = scope.part("model", self.generate_model.as_bytes());
         }
-        if let Some((asks, semantic)) = &semantic {
+        if let Some((asks, compared)) = &semantic {
             scope = scope
-                .part("around", &semantic.without_text)
+                .part("around", &compared.around)
                 .part("embedder", &asks.embedder);
         }
         let lookup = Lookup::new(&self.secret, scope.finish(), prompt.canonical.clone())
             .control(Control::from_headers(&parts.headers))
             .ttl(self.ttl);
         match semantic {
-            Some((asks, semantic)) => lookup.text(semantic.text).matching(asks.matching),
+            Some((asks, compared)) => lookup.text(compared.text).matching(asks.matching),
             None => lookup,
         }
     }

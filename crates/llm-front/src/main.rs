@@ -45,6 +45,7 @@ fn configure(cli: Cli) -> Result<Config> {
 
 fn run_gateway(config: &Config) -> Result<()> {
     log_to_stderr(&config.log.0, config.log_format)?;
+    config.warn();
     raise_descriptor_limit(config.max_requests);
     let runtime = runtime(config.workers)?;
     let done = runtime.block_on(async {

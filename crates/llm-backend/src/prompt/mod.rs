@@ -33,12 +33,14 @@
 //! # Ok::<(), llm_backend::prompt::Error>(())
 //! ```
 
+mod conversation;
 mod endpoint;
 mod error;
 mod request;
 mod semantic;
 
 pub use self::{
+    conversation::{Conversation, Speaker, Turn},
     endpoint::Endpoint,
     error::{Error, Kind},
     request::{IGNORED, MAX_GENERATE_PROMPT, MAX_GENERATE_TOKENS, Prompt},

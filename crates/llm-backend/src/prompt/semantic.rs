@@ -124,13 +124,13 @@ fn plain_message(text: &[u8], at: usize) -> Option<Option<Vec<Range<usize>>>> {
 }
 
 /// The string of a `{"type": "text", "text": …}` part.
-fn text_part(text: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn text_part(text: &[u8], at: usize) -> Option<Range<usize>> {
     let kind = value_of(text, at, b"type")?;
     let string = value_of(text, at, b"text")?;
     let is_text = text.get(kind)? == br#""text""#;
     (is_text && text.get(string.start) == Some(&b'"')).then_some(string)
 }
 
-fn value_of(text: &[u8], at: usize, name: &[u8]) -> Option<Range<usize>> {
+pub(super) fn value_of(text: &[u8], at: usize, name: &[u8]) -> Option<Range<usize>> {
     members(text, at).find_map(|(key, value)| (key == name).then_some(value))
 }

@@ -1,6 +1,6 @@
 //! What no single value shows: settings that cannot work, alone or together.
 
-use super::types::{Backend, Judge, Maybe, Semantic, Tenants};
+use super::types::{Backend, GuardRules, History, Judge, Maybe, Semantic, Tenants};
 use super::{Config, Settings};
 use std::fmt;
 use tower_semcache::bounded::{self, Certificate};
@@ -119,6 +119,14 @@ impl Config {
         if self.semantic != Semantic::Off && !self.cache.is_on() {
             return refuse("semantic", "needs the cache: leave out --cache off");
         }
+        if self.history == History::Guarded
+            && !matches!(self.guard, GuardRules::English | GuardRules::Verified)
+        {
+            return refuse(
+                "history",
+                "guarded needs rules that read the texts: --guard english or verified",
+            );
+        }
         self.check_promise()?;
         if self.backend == Backend::WithCredentials {
             return refuse(
@@ -173,13 +181,6 @@ impl Config {
                 "is empty or holds characters that no HTTP header can carry",
             );
         }
-        if self.tenants == Tenants::Header && !self.listen.ip().is_loopback() {
-            // Trusted as asked: a proxy may stand anywhere. Said at start, not refused.
-            tracing::warn!(
-                "tenants=header on {}: every caller that reaches this address can name any tenant",
-                self.listen
-            );
-        }
         Ok(())
     }
 
@@ -212,20 +213,32 @@ impl Config {
                 "is about answers to rephrased requests, and these are not matched: add --semantic minilm",
             );
         }
+        Ok(())
+    }
+
+    /// Logs what can work, and may not be what was meant.
+    pub fn warn(&self) {
+        if self.tenants == Tenants::Header && !self.listen.ip().is_loopback() {
+            // Trusted as asked: a proxy may stand anywhere.
+            tracing::warn!(
+                "--tenants header on {}: every caller that reaches this address can name any tenant",
+                self.listen
+            );
+        }
+        if self.max_wrong.0.is_none() {
+            return;
+        }
         if self.judge == Judge::Similarity && self.judge_misses.0 == 0.0 {
             tracing::warn!(
-                "judge=similarity overlooks some wrong answers, and judge-misses=0 says that it overlooks none: measure how many, and name the share with --judge-misses"
+                "--judge similarity overlooks some wrong answers, and --judge-misses 0 says that it overlooks none: the promise is void until you measure how many, and name the share"
             );
         }
-        if self.judge == Judge::Backend
-            && self.backend_key.0.is_none()
-            && self.backend != Backend::Stub
-        {
+        let keyless = self.backend_key.0.is_none() && self.backend != Backend::Stub;
+        if self.judge == Judge::Backend && keyless {
             tracing::warn!(
-                "judge=backend asks the backend without a credential: where it demands one, name it with --backend-key, or every comparison fails and nothing similar is served"
+                "--judge backend asks the backend without a credential: where it demands one, name it with --backend-key, or every comparison fails and nothing similar is served"
             );
         }
-        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! The one table of settings: name, type, default, environment variable, meaning.
 
 use super::types::{
-    Amount, Backend, BatchWindow, GuardRules, HeaderNames, Judge, LogFormat, Maybe, Named, Sampled,
-    Semantic, SemanticMode, Share, Size, Span, Switch, Tenants, Text, Threshold, UpstreamForm,
+    Amount, Backend, BatchWindow, GuardRules, HeaderNames, History, Judge, LogFormat, Maybe, Named,
+    Sampled, Semantic, SemanticMode, Share, Size, Span, Switch, Tenants, Text, Threshold,
+    UpstreamForm,
 };
 use std::net::SocketAddr;
 
@@ -124,6 +125,8 @@ settings! {
         threshold: Threshold = "0.96", "LLM_FRONT_THRESHOLD";
         /// Who has the last word on a similar text: `english` (numbers and units, direction, negation, names and more), `verified` (the same, and where only the wording differs a small model made for minilm: more hits), `literal` (numbers, quotes, negation), or `off`
         guard: GuardRules = "english", "LLM_FRONT_GUARD";
+        /// What of a chat may differ: `equal` (the last message alone; all earlier turns must be equal), or `guarded` (earlier turns too, where the last message stands by itself in both chats, or leans on histories that say the same; rules for English)
+        history: History = "equal", "LLM_FRONT_HISTORY";
         /// `serve` similar answers, or `shadow`: find them, count them, say so in Cache-Status, and serve none
         semantic_mode: SemanticMode = "serve", "LLM_FRONT_SEMANTIC_MODE";
     }

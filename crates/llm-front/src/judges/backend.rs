@@ -7,6 +7,7 @@
 //! its own tenant.
 
 use super::said::{model, said};
+use crate::semantic::shown;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
@@ -105,7 +106,7 @@ fn question(comparison: &Comparison<Answer>, named: Option<&str>) -> Option<Byte
         .map(str::to_owned)
         .or_else(|| model(comparison.stored()))?;
     let case = json!({
-        "question": comparison.asked(),
+        "question": shown(comparison.asked()),
         "answer_1": stored,
         "answer_2": fresh,
     });

@@ -61,7 +61,7 @@ pub(crate) fn id(config: &Config) -> String {
         Judge::Similarity => format!("similarity {}", config.judge_threshold.0),
         Judge::Backend => {
             let model = config.judge_model.0.as_ref().map(|model| model.0.as_str());
-            format!("backend {}", model.unwrap_or_default())
+            format!("backend {}", model.unwrap_or("of the answer"))
         }
     }
 }

@@ -7,6 +7,7 @@
 //! The file holds counts, no text and no digest of one. It has two lines: JSON, and a seal made with the secret, so that nobody
 //! writes himself a better proof.
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,8 @@ pub(super) struct File {
     secret: Secret,
     /// What one judge calls wrong, another one need not: a promise is about one of them.
     judge: String,
+    /// Whether the last state was written: none comes after it. Held while one is written.
+    ended: Mutex<bool>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -130,6 +133,7 @@ impl File {
             path: path.into(),
             secret,
             judge,
+            ended: Mutex::new(false),
         }
     }
 
@@ -208,6 +212,10 @@ impl File {
 
     /// Writes it beside, and puts it in place in one step: whoever reads finds the old state or the new one.
     fn write(&self, certificate: State, ended: bool) -> Result<(), BoxError> {
+        let mut last = self.ended.lock();
+        if *last {
+            return Ok(());
+        }
         let content = Content {
             version: VERSION,
             ended,
@@ -224,12 +232,11 @@ impl File {
             std::fs::rename(&new, &self.path)
         };
         written().map_err(|error| {
-            format!(
-                "--semantic-state: cannot write {}: {error}",
-                self.path.display()
-            )
-            .into()
-        })
+            let shown = self.path.display();
+            format!("--semantic-state: cannot write {shown}: {error}")
+        })?;
+        *last = ended;
+        Ok(())
     }
 
     fn seal(&self, line: &str) -> String {
@@ -299,6 +306,8 @@ mod tests {
         assert!(file.resume(promise(0.02)).unwrap().is_none());
         let first = served(50);
         file.write(first.state(), true).unwrap();
+        // A writer that was late has nothing more to say.
+        file.write(served(9).state(), false).unwrap();
         let second = file.resume(promise(0.02)).unwrap().unwrap();
         assert_eq!(first.standing(), second.standing());
     }
@@ -306,13 +315,13 @@ mod tests {
     #[test]
     fn what_was_killed_or_made_another_promise_begins_anew_and_stays_beside() {
         let folder = Folder::new("anew");
-        let file = folder.file(SECRET, "equal");
         let old = folder.0.join("state.old");
         for (ended, judge, max_wrong) in [
             (false, "equal", 0.02),
             (true, "backend", 0.02),
             (true, "equal", 0.01),
         ] {
+            let file = folder.file(SECRET, "equal");
             file.write(served(5).state(), ended).unwrap();
             let next = folder.file(SECRET, judge);
             assert!(next.resume(promise(max_wrong)).unwrap().is_none());

@@ -4,6 +4,7 @@ mod bound;
 mod kept;
 mod metrics;
 mod secret;
+mod text;
 mod words;
 
 pub use kept::Kept;
@@ -11,10 +12,11 @@ pub use kept::Kept;
 pub(crate) use bound::bounded;
 pub(crate) use metrics::SemanticMetrics;
 pub(crate) use secret::secret;
+pub(crate) use text::shown;
 pub(crate) use words::Words;
 
 use crate::config::Config;
-use crate::config::types::{GuardRules, Semantic, SemanticMode};
+use crate::config::types::{GuardRules, History, Semantic, SemanticMode};
 use crate::errors::Chain;
 use llm_backend::client;
 use llm_embed::Embedder;
@@ -23,7 +25,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceExt};
-use tower_semcache::guard::Route;
 use tower_semcache::hashed::{HashedEmbedder, Ngrams};
 use tower_semcache::{Matching, Mode, Vector};
 use tower_service::Service;
@@ -51,6 +52,8 @@ pub(crate) struct Asks {
     pub(crate) embedder: Vec<u8>,
     /// Whether texts of which no similar one can have the answer are kept out.
     routes: bool,
+    /// What of a chat may differ.
+    history: History,
 }
 
 impl Tier {
@@ -101,10 +104,16 @@ impl Tier {
             matching,
             embedder: id,
             routes: matches!(config.guard, GuardRules::English | GuardRules::Verified),
+            history: config.history,
+        };
+        // Of a conversation only what is to be answered is embedded.
+        let embedder = match config.history {
+            History::Equal => embedder,
+            History::Guarded => boxed(embedder.map_request(text::last)),
         };
         Ok(Self {
             embedder,
-            guard: Words::new(config.guard),
+            guard: Words::new(config.guard, config.history),
             deadline: config.embed_timeout.0,
             mode: match config.semantic_mode {
                 SemanticMode::Serve => Mode::Serve,
@@ -112,13 +121,6 @@ impl Tier {
             },
             asks: matches.then_some(asks),
         })
-    }
-}
-
-impl Asks {
-    /// Whether a text may have a similar one's answer, and give its own.
-    pub(crate) fn admits(&self, text: &str) -> bool {
-        !self.routes || Route::of(text) == Route::Semantic
     }
 }
 

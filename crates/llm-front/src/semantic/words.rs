@@ -1,9 +1,9 @@
 //! Who has the last word on a similar text.
 
-use crate::config::types::GuardRules;
+use crate::config::types::{GuardRules, History};
 use tower_semcache::Similarity;
 use tower_semcache::guard::verifier::Verifier;
-use tower_semcache::guard::{AcceptAll, Guard, Guards, Literal, Verdict};
+use tower_semcache::guard::{AcceptAll, Conversations, Guard, Guards, Literal, Verdict};
 
 /// The guard that was asked for.
 #[derive(Clone, Debug)]
@@ -12,15 +12,21 @@ pub(crate) enum Words {
     Verified(Verifier),
     Literal(Literal),
     Off(AcceptAll),
+    /// One of the others on last messages, and rules for what was said before.
+    Conversation(Box<Conversations<Words>>),
 }
 
 impl Words {
-    pub(super) fn new(rules: GuardRules) -> Self {
-        match rules {
+    pub(super) fn new(rules: GuardRules, history: History) -> Self {
+        let words = match rules {
             GuardRules::English => Self::English(Guards::english()),
             GuardRules::Verified => Self::Verified(Verifier::english()),
             GuardRules::Literal => Self::Literal(Literal),
             GuardRules::Off => Self::Off(AcceptAll),
+        };
+        match history {
+            History::Equal => words,
+            History::Guarded => Self::Conversation(Box::new(Conversations::new(words))),
         }
     }
 }
@@ -32,6 +38,7 @@ impl Guard for Words {
             Self::Verified(guard) => guard.accepts(asked, cached),
             Self::Literal(guard) => guard.accepts(asked, cached),
             Self::Off(guard) => guard.accepts(asked, cached),
+            Self::Conversation(guard) => guard.accepts(asked, cached),
         }
     }
 
@@ -41,6 +48,7 @@ impl Guard for Words {
             Self::Verified(guard) => guard.accepts_at(asked, cached, similarity),
             Self::Literal(guard) => guard.accepts_at(asked, cached, similarity),
             Self::Off(guard) => guard.accepts_at(asked, cached, similarity),
+            Self::Conversation(guard) => guard.accepts_at(asked, cached, similarity),
         }
     }
 }

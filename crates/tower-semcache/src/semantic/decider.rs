@@ -9,6 +9,8 @@ use super::trial::Trial;
 use crate::bounded::{Candidate, Decision, NEIGHBOURS};
 use crate::cache::{Neighbour, Sequel};
 use crate::guard::Guard;
+#[cfg(feature = "guards")]
+use crate::guard::{Literal, last_message};
 use crate::outcome::Detail;
 use crate::record::Record;
 use crate::vector::Unit;
@@ -129,7 +131,9 @@ impl<S, Req, V, G> Search<S, Req, V, G> {
 
 #[cfg(feature = "guards")]
 fn literals_agree(asked: &str, cached: &str) -> bool {
-    crate::guard::Literal.accepts(asked, cached).is_accept()
+    // Of a conversation, what is to be answered; any other text is its own last message.
+    let (asked, cached) = (last_message(asked), last_message(cached));
+    Literal.accepts(asked, cached).is_accept()
 }
 
 #[cfg(not(feature = "guards"))]

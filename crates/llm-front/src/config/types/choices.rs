@@ -54,6 +54,16 @@ choice! {
 }
 
 choice! {
+    /// What of a chat may differ between two requests that match.
+    History {
+        /// The last message alone.
+        Equal = "equal",
+        /// Earlier turns too, where rules find that the answer does not hang on them.
+        Guarded = "guarded",
+    }
+}
+
+choice! {
     /// Whether similar answers are served.
     SemanticMode {
         /// They are.

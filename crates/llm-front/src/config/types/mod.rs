@@ -75,7 +75,8 @@ mod choices;
 mod values;
 
 pub use choices::{
-    BatchWindow, GuardRules, Judge, LogFormat, Sampled, SemanticMode, Tenants, UpstreamForm,
+    BatchWindow, GuardRules, History, Judge, LogFormat, Sampled, SemanticMode, Tenants,
+    UpstreamForm,
 };
 pub use values::{
     Amount, Backend, HeaderNames, Maybe, Semantic, Share, Size, Span, Switch, Text, Threshold,
