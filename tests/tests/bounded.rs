@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tests::{Answer, Close, Connection, Gateway, Request, Upstream, answer_all, chat, within};
 
@@ -26,38 +28,90 @@ fn question(n: usize) -> (usize, String) {
     (class, text)
 }
 
-/// A server whose answer to a question is its class. It streams to whoever asks for a stream.
-async fn upstream() -> String {
-    let upstream = Upstream::start().await;
-    let url = upstream.url();
-    answer_all(upstream, |message| async move {
-        let asked = message.json();
-        if !message.header(SLOW).is_empty() {
-            tokio::time::sleep(LONG).await;
-        }
+/// A server whose answer to a question is its class, in one wording or another.
+#[derive(Clone, Debug, Default)]
+struct Server {
+    /// Whether its wording depends on that of the question.
+    wordy: bool,
+    /// How often it was asked to compare two answers.
+    judged: Arc<AtomicUsize>,
+}
+
+impl Server {
+    async fn start(&self) -> String {
+        let upstream = Upstream::start().await;
+        let url = upstream.url();
+        let server = self.clone();
+        answer_all(upstream, move |message| {
+            let server = server.clone();
+            async move {
+                if !message.header(SLOW).is_empty() {
+                    tokio::time::sleep(LONG).await;
+                }
+                let asked = message.json();
+                let (status, said) = match asked["messages"][0]["role"].as_str() {
+                    Some("system") => server.judge(&asked),
+                    _ => ("200 OK", server.say(&asked)),
+                };
+                let body = json!({
+                    "object": "chat.completion",
+                    "model": "m",
+                    "choices": [{
+                        "index": 0,
+                        "message": { "role": "assistant", "content": said },
+                        "finish_reason": "stop",
+                    }],
+                })
+                .to_string();
+                let head = format!(
+                    "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+                    body.len()
+                );
+                Some(((head + &body).into_bytes(), Close::Keep))
+            }
+        });
+        url
+    }
+
+    fn say(&self, asked: &Value) -> String {
         let text = asked["messages"][0]["content"].as_str().unwrap_or_default();
         let class = text
             .split(' ')
             .find_map(|word| word.strip_prefix("topic"))
             .unwrap_or("none");
-        let body = json!({
-            "id": format!("chatcmpl-{}", text.len()),
-            "object": "chat.completion",
-            "model": "m",
-            "choices": [{
-                "index": 0,
-                "message": { "role": "assistant", "content": format!("The answer of {class}.") },
-                "finish_reason": "stop",
-            }],
-        })
-        .to_string();
-        let head = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
+        if self.wordy {
+            format!(
+                "You say it in {} letters. The answer of {class}.",
+                text.len()
+            )
+        } else {
+            format!("The answer of {class}.")
+        }
+    }
+
+    /// Compares the last words of two answers. The first time it is too busy.
+    fn judge(&self, asked: &Value) -> (&'static str, String) {
+        assert_eq!(asked["model"], "judge");
+        assert_eq!(asked["temperature"], 0);
+        let case = asked["messages"][1]["content"].as_str().unwrap_or_default();
+        let case: Value = serde_json::from_str(case).expect("the case is JSON");
+        assert!(
+            case["question"]
+                .as_str()
+                .is_some_and(|text| text.contains("topic"))
         );
-        Some(((head + &body).into_bytes(), Close::Keep))
-    });
-    url
+        let last = |answer: &str| case[answer].as_str()?.rsplit(' ').next().map(str::to_owned);
+        let same = last("answer_1") == last("answer_2");
+        match self.judged.fetch_add(1, Ordering::SeqCst) {
+            0 => ("429 Too Many Requests", String::new()),
+            _ if same => ("200 OK", "They agree: SAME".to_owned()),
+            _ => ("200 OK", "DIFFERENT.".to_owned()),
+        }
+    }
+}
+
+async fn upstream() -> String {
+    Server::default().start().await
 }
 
 async fn gateway(url: &str, change: impl FnOnce(&mut llm_front::config::Config)) -> Gateway {
@@ -80,7 +134,11 @@ async fn ask(gateway: &Gateway, numbers: std::ops::Range<usize>) -> usize {
         assert_eq!(answer.status, 200);
         let body: Value = serde_json::from_str(&answer.text()).expect("JSON");
         let said = &body["choices"][0]["message"]["content"];
-        assert_eq!(*said, format!("The answer of {class}."), "{text}");
+        let right = format!("The answer of {class}.");
+        assert!(
+            said.as_str().is_some_and(|said| said.ends_with(&right)),
+            "{text}: {said}"
+        );
         similar += usize::from(answer.source().contains("semantic"));
     }
     similar
@@ -173,6 +231,38 @@ async fn a_shadow_serves_nothing_and_says_what_it_would() {
     assert_eq!(
         value("hits_total{tier=\"shadow\"}"),
         value("audits_total{result=\"begun\"}")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_backend_judges_what_is_worded_differently_past_the_cache() {
+    let server = Server {
+        wordy: true,
+        ..Server::default()
+    };
+    let url = server.start().await;
+    let gateway = gateway(&url, |config| {
+        config.judge = "backend".parse().expect("a judge");
+        config.judge_model = "judge".parse().expect("a model");
+    })
+    .await;
+    let similar = ask(&gateway, 0..700).await;
+    let metrics = gateway.metrics().await;
+    let value = |name: &str| metrics.value(&format!("llm_front_semcache_{name}"));
+    assert!(similar > 50, "{similar} {metrics:?}");
+    assert_eq!(value("audits_total{result=\"wrong\"}"), 0.0);
+    assert_eq!(
+        value("judged_total{verdict=\"failed\"}"),
+        0.0,
+        "it tries again"
+    );
+    let told =
+        value("judged_total{verdict=\"same\"}") + value("judged_total{verdict=\"different\"}");
+    let asked = server.judged.load(Ordering::SeqCst) as f64;
+    // One call a comparison, the first one twice, and perhaps some under way.
+    assert!(
+        (told + 1.0..told + 6.0).contains(&asked),
+        "{asked} calls, {told} judgements"
     );
 }
 

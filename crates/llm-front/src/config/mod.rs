@@ -6,6 +6,7 @@
 mod check;
 mod defaults;
 mod file;
+mod promise;
 pub mod types;
 
 pub use check::Refused;
