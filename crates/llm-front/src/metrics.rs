@@ -32,8 +32,10 @@ pub struct Metrics {
     /// Requests inside.
     pub in_flight: Gauge,
     requests: Family<Answered, Counter>,
-    duration: Family<BySource, Histogram, fn() -> Histogram>,
-    stages: Family<ByStage, Histogram, fn() -> Histogram>,
+    /// In the order of [`Source::ALL`]: found without a search, as every request needs them.
+    duration: [Histogram; Source::ALL.len()],
+    /// In the order of [`Stage::ALL`].
+    stages: [Histogram; Stage::ALL.len()],
     left: Family<Left, Counter>,
     cut: Family<Cut, Counter>,
 }
@@ -99,7 +101,9 @@ impl Metrics {
             Family::default(),
             Family::default(),
         );
-        let duration = Family::new_with_constructor(seconds as fn() -> Histogram);
+        let durations = Family::new_with_constructor(seconds as fn() -> Histogram);
+        let duration =
+            Source::ALL.map(|source| durations.get_or_create_owned(&BySource { source }));
         registry.register(
             "requests_in_flight",
             "Requests inside the gateway",
@@ -109,13 +113,14 @@ impl Metrics {
         registry.register(
             "request_duration_seconds",
             "Time from a request's head to the end of its answer",
-            duration.clone(),
+            durations,
         );
-        let stages = Family::new_with_constructor(seconds as fn() -> Histogram);
+        let by_stage = Family::new_with_constructor(seconds as fn() -> Histogram);
+        let stages = Stage::ALL.map(|stage| by_stage.get_or_create_owned(&ByStage { stage }));
         registry.register(
             "stage_duration_seconds",
             "Time in each stage of a request's way; the stages of a request add up to its duration",
-            stages.clone(),
+            by_stage,
         );
         registry.register(
             "callers_left",
@@ -158,13 +163,13 @@ impl Metrics {
         let mut whole = Duration::ZERO;
         for (stage, spent) in journey.stages() {
             whole += spent;
-            self.stages
-                .get_or_create(&ByStage { stage })
-                .observe(spent.as_secs_f64());
+            if let Some(histogram) = self.stages.get(stage as usize) {
+                histogram.observe(spent.as_secs_f64());
+            }
         }
-        self.duration
-            .get_or_create(&BySource { source })
-            .observe(whole.as_secs_f64());
+        if let Some(histogram) = self.duration.get(source as usize) {
+            histogram.observe(whole.as_secs_f64());
+        }
     }
 
     /// An answer broke off.

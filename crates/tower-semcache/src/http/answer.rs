@@ -11,9 +11,8 @@ pub struct Answer {
     written: Written,
 }
 
-// What the buffer of the bytes takes beside them, and the list of the headers: counts, and
-// allocations.
-const BUFFER: usize = 96;
+// What the buffer takes beside its bytes: counts, and the allocation.
+const BUFFER: usize = 48;
 
 // === impl Answer ===
 

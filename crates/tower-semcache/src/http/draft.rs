@@ -1,5 +1,4 @@
 use std::io::Write as _;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
@@ -14,31 +13,28 @@ use super::headers;
 /// the entry: so what is counted is what is held.
 #[derive(Debug)]
 pub(super) struct Draft {
-    lines: Vec<Line>,
     buffer: Vec<u8>,
     /// Where the body begins.
     body: usize,
 }
 
-/// The headers of an answer and its body, in one buffer. A clone counts two references.
+/// The headers of an answer, its body and the length of that, in one buffer. A clone counts two
+/// references.
+///
+/// A header is a line, `name:value` and a line feed; where the value is sensitive, a space stands
+/// before the name. No name has a colon or a space, and no value a line feed.
 #[derive(Clone, Debug)]
 pub(super) struct Written {
-    lines: Arc<[Line]>,
     buffer: Bytes,
     body: Bytes,
+    /// Where the length of the body begins, behind it.
+    length: usize,
 }
 
-#[derive(Clone, Debug)]
-struct Line {
-    name: HeaderName,
-    /// Where the value ends. It begins where the one before ends.
-    end: usize,
-    sensitive: bool,
-}
+const SENSITIVE: u8 = b' ';
 
-// What a name that is not one of the well-known ones takes beside its letters: counts, and two
-// allocations.
-const NAME: usize = 64;
+// The headers of most answers, so that the map of most need not grow.
+const HEADERS: usize = 6;
 
 // === impl Draft ===
 
@@ -46,21 +42,21 @@ impl Draft {
     /// The headers, with room for a body of `expected` bytes.
     pub(super) fn new(headers: &HeaderMap, expected: usize) -> Self {
         let kept: Vec<_> = headers::replayed(headers).collect();
-        let length = kept.iter().map(|(_, value)| value.len()).sum();
-        let mut draft = Self {
-            lines: Vec::with_capacity(kept.len()),
-            buffer: Vec::with_capacity(length + expected + digits(expected)),
-            body: length,
-        };
+        let lines: usize = kept.iter().map(|(name, value)| line(name, value)).sum();
+        let mut buffer = Vec::with_capacity(lines + expected + digits(expected));
         for (name, value) in kept {
-            draft.buffer.extend_from_slice(value.as_bytes());
-            draft.lines.push(Line {
-                name: name.clone(),
-                end: draft.buffer.len(),
-                sensitive: value.is_sensitive(),
-            });
+            if value.is_sensitive() {
+                buffer.push(SENSITIVE);
+            }
+            buffer.extend_from_slice(name.as_str().as_bytes());
+            buffer.push(b':');
+            buffer.extend_from_slice(value.as_bytes());
+            buffer.push(b'\n');
         }
-        draft
+        Self {
+            body: buffer.len(),
+            buffer,
+        }
     }
 
     /// Makes room for exactly so many more bytes of the body.
@@ -83,7 +79,7 @@ impl Draft {
         let buffer = Bytes::from(self.buffer);
         Written {
             body: buffer.slice(self.body..end),
-            lines: self.lines.into(),
+            length: end,
             buffer,
         }
     }
@@ -98,48 +94,54 @@ impl Written {
 
     /// The first value of a header.
     pub(super) fn get(&self, name: &HeaderName) -> Option<HeaderValue> {
-        let mut lines = self.lines();
-        lines.find_map(|(other, value)| (other == name).then_some(value))
+        let mut headers = self.iter();
+        headers.find_map(|(other, value)| (other == *name).then_some(value))
     }
 
     /// All headers, with room for so many more.
     pub(super) fn headers(&self, more: usize) -> HeaderMap {
-        // More than a map can hold have not come out of one.
-        let mut map = HeaderMap::try_with_capacity(self.lines.len() + 1 + more).unwrap_or_default();
-        for (name, value) in self.lines() {
-            let _ = map.try_append(name.clone(), value);
+        let mut map = HeaderMap::with_capacity(HEADERS + more);
+        for (name, value) in self.iter() {
+            // More than a map can hold have not come out of one.
+            let _ = map.try_append(name, value);
         }
         map
     }
 
     /// What is held.
-    pub(super) fn weigh(&self) -> usize {
-        let lines = self.lines.iter();
-        let lines: usize = lines
-            .map(|line| size_of::<Line>() + line.name.as_str().len() + NAME)
-            .sum();
-        lines + self.buffer.len()
+    pub(super) const fn weigh(&self) -> usize {
+        self.buffer.len()
     }
 
-    fn lines(&self) -> impl Iterator<Item = (&HeaderName, HeaderValue)> {
-        let mut start = 0;
-        let lines = self.lines.iter().filter_map(move |line| {
-            let from = std::mem::replace(&mut start, line.end);
+    fn iter(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+        let end = self.length - self.body.len();
+        let mut next = 0;
+        let lines = std::iter::from_fn(move || {
+            let rest = self.buffer.get(next..end)?;
+            let colon = next + rest.iter().position(|byte| *byte == b':')?;
+            let feed = next + rest.iter().position(|byte| *byte == b'\n')?;
+            let from = std::mem::replace(&mut next, feed + 1);
+            let sensitive = self.buffer.get(from) == Some(&SENSITIVE);
+            let name = self.buffer.get(from + usize::from(sensitive)..colon)?;
+            let name = HeaderName::from_bytes(name).ok()?;
             // A slice of what was a value is one.
             let mut value =
-                HeaderValue::from_maybe_shared(self.buffer.slice(from..line.end)).ok()?;
-            value.set_sensitive(line.sensitive);
-            Some((&line.name, value))
+                HeaderValue::from_maybe_shared(self.buffer.slice(colon + 1..feed)).ok()?;
+            value.set_sensitive(sensitive);
+            Some((name, value))
         });
-        lines.chain(self.length())
+        lines.chain(self.content_length())
     }
 
-    /// It stands behind the body.
-    fn length(&self) -> Option<(&HeaderName, HeaderValue)> {
-        let start = self.lines.last().map_or(0, |line| line.end) + self.body.len();
-        let length = HeaderValue::from_maybe_shared(self.buffer.slice(start..)).ok()?;
-        Some((&CONTENT_LENGTH, length))
+    fn content_length(&self) -> Option<(HeaderName, HeaderValue)> {
+        let length = HeaderValue::from_maybe_shared(self.buffer.slice(self.length..)).ok()?;
+        Some((CONTENT_LENGTH, length))
     }
+}
+
+/// The length of a header's line.
+fn line(name: &HeaderName, value: &HeaderValue) -> usize {
+    usize::from(value.is_sensitive()) + name.as_str().len() + 1 + value.len() + 1
 }
 
 fn digits(number: usize) -> usize {
@@ -178,8 +180,12 @@ mod tests {
                 assert_eq!(map.get_all("x-tag").iter().collect::<Vec<_>>(), ["one", ""]);
                 assert!(map["x-secret"].is_sensitive() && !map["x-tag"].is_sensitive());
                 assert_eq!(map.len(), 5);
-                let values: usize = map.values().map(HeaderValue::len).sum();
-                assert_eq!(room, values + body.len());
+                let lines: usize = map
+                    .iter()
+                    .filter(|(name, _)| **name != CONTENT_LENGTH)
+                    .map(|(name, value)| line(name, value))
+                    .sum();
+                assert_eq!(room, lines + body.len() + map["content-length"].len());
             }
         }
     }
