@@ -8,8 +8,10 @@ mod followers;
 mod front_end;
 mod herd;
 mod load_test;
+mod matching;
 mod overhead;
 mod pictures;
+mod stub;
 mod validation;
 mod words;
 
@@ -20,15 +22,17 @@ use crate::results::Results;
 type Make = fn(&Results) -> Result<Option<Section>, BoxError>;
 
 /// In the order of the page.
-const ALL: [Make; 9] = [
+const ALL: [Make; 11] = [
     load_test::section,
     herd::section,
     followers::section,
     overhead::section,
+    matching::section,
     budget::section,
     batching::section,
     front_end::section,
     validation::section,
+    stub::section,
     pictures::section,
 ];
 

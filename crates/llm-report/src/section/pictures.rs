@@ -1,5 +1,6 @@
 //! Plots of the simulator that stand in files of their own.
 
+use super::matching;
 use crate::BoxError;
 use crate::page::{Block, Section};
 use crate::results::Results;
@@ -10,15 +11,11 @@ const DRAWN_HERE: [&str; 3] = ["plots/report_", "plots/batching_", "plots/front_
 pub(super) fn section(results: &Results) -> Result<Option<Section>, BoxError> {
     let mut blocks = Vec::new();
     for path in results.names("plots", "svg") {
-        if DRAWN_HERE.iter().any(|own| path.starts_with(own)) {
-            continue;
+        let shown_elsewhere = DRAWN_HERE.iter().any(|own| path.starts_with(own))
+            || matching::PLOTS.contains(&path.as_str());
+        if !shown_elsewhere {
+            blocks.extend(picture(results, &path)?);
         }
-        let svg = std::fs::read_to_string(results.file(&path))?;
-        let title = svg
-            .split_once("<title>")
-            .and_then(|(_, rest)| rest.split_once("</title>"));
-        let title = title.map_or_else(|| path.clone(), |(title, _)| unescape(title));
-        blocks.push(Block::Picture { path, title, svg });
     }
     if blocks.is_empty() {
         return Ok(None);
@@ -32,6 +29,24 @@ pub(super) fn section(results: &Results) -> Result<Option<Section>, BoxError> {
         file: "plots/".to_owned(),
         blocks,
         ..Section::default()
+    }))
+}
+
+/// The picture of that file; none if there is no such file.
+pub(super) fn picture(results: &Results, path: &str) -> Result<Option<Block>, BoxError> {
+    let file = results.file(path);
+    if !file.exists() {
+        return Ok(None);
+    }
+    let svg = std::fs::read_to_string(file)?;
+    let title = svg
+        .split_once("<title>")
+        .and_then(|(_, rest)| rest.split_once("</title>"));
+    let title = title.map_or_else(|| path.to_owned(), |(title, _)| unescape(title));
+    Ok(Some(Block::Picture {
+        path: path.to_owned(),
+        title,
+        svg,
     }))
 }
 
