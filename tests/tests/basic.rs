@@ -609,3 +609,87 @@ async fn each_event_reaches_the_caller_at_once_and_unmerged() {
         assert_eq!(connection.frame().await.expect_err("the end"), End::Clean);
     }
 }
+
+#[tokio::test]
+async fn what_was_read_as_json_goes_on_as_json() {
+    let (gateway, seen) = mirror().await;
+    const JSON: &str = "application/json; charset=utf-8";
+    for (content_type, sent_as) in [
+        ("application/x-www-form-urlencoded", "application/json"),
+        (JSON, JSON),
+    ] {
+        let body = with(chat(content_type), json!({ "max_tokens": 3 })).to_string();
+        let ask = format!(
+            "POST {CHAT} HTTP/1.1\r\nhost: gateway\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut connection = gateway.connect().await;
+        connection.say(ask.as_bytes()).await;
+        assert!(connection.head().await);
+        connection.rest().await;
+        let message = seen.lock().remove(0);
+        let sent = message.headers("content-type");
+        assert_eq!(sent, [sent_as]);
+        assert_eq!(String::from_utf8_lossy(&message.body), body);
+    }
+}
+
+#[tokio::test]
+async fn generate_is_the_gateways_own_whatever_the_method() {
+    let (gateway, seen) = mirror().await;
+    let answer = gateway.get("/v1/generate").await;
+    assert_eq!(answer.status, 405);
+    let error = &answer.json()["error"];
+    assert_eq!(error["message"], "/v1/generate takes POST, not GET");
+    assert!(seen.lock().is_empty(), "no backend knows it");
+}
+
+#[tokio::test]
+async fn a_backend_of_the_old_version_does_not_change_how_answers_end() {
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    answer_all(upstream, |message: Message| async move {
+        let whole = String::from_utf8_lossy(&message.body).contains("whole");
+        let answer = if whole {
+            "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}"
+        } else {
+            "{\"choices\":[{\"index\":0,\"mess"
+        };
+        // Without a length: the end of the connection is the end of the answer, or of the server.
+        let head = "HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n";
+        Some((format!("{head}{answer}").into(), Close::After))
+    });
+    for (question, end) in [("whole", End::Clean), ("cut", End::Cut)] {
+        for temperature in [0, 1] {
+            let mut connection = gateway.connect().await;
+            let ask = with(chat(question), json!({ "temperature": temperature }));
+            connection.ask(&Request::chat(&ask)).await;
+            assert!(connection.head().await);
+            assert_eq!(connection.header("transfer-encoding"), "chunked");
+            assert_eq!(connection.rest().await.end, end, "{question} {temperature}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn browsers_of_different_origins_never_share_what_allows_them_in() {
+    let upstream = Upstream::start().await;
+    let gateway = Gateway::before(&upstream.url(), |_| {}).await;
+    answer_all(upstream, |message: Message| async move {
+        let body = json!({ "choices": [{ "index": 0, "message": { "content": "x" }, "finish_reason": "stop" }] }).to_string();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nvary: Origin\r\naccess-control-allow-origin: {}\r\ncontent-length: {}\r\n\r\n",
+            message.header("origin"),
+            body.len()
+        );
+        Some((format!("{head}{body}").into(), Close::Keep))
+    });
+    for source in ["fwd=miss", "hit; detail=exact"] {
+        for origin in ["http://a.example", "http://b.example"] {
+            let ask = Request::chat(&chat("Hello")).header("origin", origin);
+            let answer = gateway.send(&ask).await;
+            assert_eq!(answer.source(), source);
+            assert_eq!(answer.header("access-control-allow-origin"), origin);
+        }
+    }
+}

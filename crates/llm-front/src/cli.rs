@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Without a flag it listens on 127.0.0.1:8080 in front of a built-in stub that needs no GPU. To put it in front of a real
 /// server: llm-front --backend http://localhost:8000
 ///
-/// TIME is written 6ms, 30s, 1h or "1m 30s"; BYTES 512, 64KiB, 256MiB or 2GiB (kB, MB, GB: powers of 1000); `none` means no limit, or
-/// no value.
+/// TIME is written 6ms, 30s, 1h or "1m 30s"; BYTES 512, 64KiB, 256MiB or 2GiB (kB, MB, GB: powers of 1000). Settings whose default is
+/// `none` take `none` again: no limit, or no value.
 ///
 /// Each flag is also an environment variable (LLM_FRONT_…) and a line of the --config file (the same name with underscores).
 /// A flag wins over the environment, the environment over the file.

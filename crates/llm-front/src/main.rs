@@ -7,7 +7,7 @@ use llm_front::config::types::{Backend, LogFormat, Tenants};
 use llm_front::config::{Config, Settings};
 use llm_front::server::{self, Patience};
 use llm_front::stack;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
@@ -55,8 +55,8 @@ fn run_gateway(config: &Config) -> Result<()> {
     raise_descriptor_limit(config.max_requests);
     let runtime = runtime(config.workers)?;
     let done = runtime.block_on(async {
-        let listener = server::listen(config.listen)
-            .map_err(|error| format!("cannot listen on {} (--listen): {error}", config.listen))?;
+        let listener =
+            server::listen(config.listen).map_err(|error| cannot_listen(config.listen, &error))?;
         let gateway = stack::build(config)?;
         let kept = gateway.kept;
         announce(config, listener.local_addr()?);
@@ -79,6 +79,18 @@ fn run_gateway(config: &Config) -> Result<()> {
     done
 }
 
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+    let fix = match error.kind() {
+        io::ErrorKind::AddrInUse => ": another program has this port; name another one",
+        io::ErrorKind::AddrNotAvailable => {
+            ": this machine has no such address; 127.0.0.1 is its own, 0.0.0.0 all it has"
+        }
+        io::ErrorKind::PermissionDenied => ": ports below 1024 need a privilege; name a higher one",
+        _ => "",
+    };
+    format!("cannot listen on {address} (--listen): {error}{fix}")
+}
+
 fn run_stub(args: &StubArgs) -> Result<()> {
     log_to_stderr("info", LogFormat::Text)?;
     raise_descriptor_limit(1_024);
@@ -86,8 +98,7 @@ fn run_stub(args: &StubArgs) -> Result<()> {
         .port
         .map_or(args.listen, |port| ([127, 0, 0, 1], port).into());
     runtime(args.workers)?.block_on(async {
-        let listener = server::listen(listen)
-            .map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+        let listener = server::listen(listen).map_err(|error| cannot_listen(listen, &error))?;
         tracing::info!("stub on http://{}", listener.local_addr()?);
         llm_backend::stub::serve(listener, args.stub(), server::stop_signal()).await;
         Ok(())

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::Response;
+use http::{Response, Version};
 use http_body::Body as HttpBody;
 use pin_project_lite::pin_project;
 use tower::BoxError;
@@ -100,6 +100,10 @@ where
             Poll::Ready(Ok(mut response)) => {
                 let mut call = taken.take().expect("it was there a moment ago");
                 call.content = Content::unframed(&response);
+                // The version is this connection's alone: passed on, it would tell the caller's connection how to end.
+                if *response.version_mut() < Version::HTTP_11 {
+                    *response.version_mut() = Version::HTTP_11;
+                }
                 headers::drop_hop_by_hop(response.headers_mut());
                 Poll::Ready(Ok(response.map(|body| Body::new(body, call))))
             }

@@ -3,6 +3,7 @@
 use super::types::{Backend, GuardRules, History, Maybe, Semantic, Tenants};
 use super::{Config, Settings};
 use std::fmt;
+use std::net::IpAddr;
 
 /// A setting that was refused, and what to write instead.
 #[derive(Debug)]
@@ -51,17 +52,32 @@ impl Config {
         for (setting, value) in [
             ("max_requests", self.max_requests),
             ("max_upstream", self.max_upstream),
-            ("batch_items", self.batch_items),
             ("body_limit", self.body_limit.0),
-            ("cache_bytes", self.cache_bytes.0),
-            ("cache_entry_bytes", self.cache_entry_bytes.0),
-            ("log_cap", self.log_cap.0),
         ] {
             if value == 0 {
-                return refuse(
-                    setting,
-                    "must be at least 1: with 0 no request could pass (turn features off with --cache off, --coalesce off)",
-                );
+                return refuse(setting, "must be at least 1: with 0 no request could pass");
+            }
+        }
+        for (setting, value, instead) in [
+            ("batch_items", self.batch_items, "write 1 for no batching"),
+            (
+                "cache_bytes",
+                self.cache_bytes.0,
+                "write --cache off for no cache",
+            ),
+            (
+                "cache_entry_bytes",
+                self.cache_entry_bytes.0,
+                "write --cache off for no cache",
+            ),
+            (
+                "log_cap",
+                self.log_cap.0,
+                "write --coalesce off to share nothing",
+            ),
+        ] {
+            if value == 0 {
+                return refuse(setting, &format!("must be at least 1: {instead}"));
             }
         }
         for (setting, value) in [
@@ -111,9 +127,7 @@ impl Config {
         }
         if let Backend::Url(url) = &self.backend
             && url.port_u16() == Some(self.listen.port())
-            && url
-                .host()
-                .is_some_and(|host| host == "localhost" || host == self.listen.ip().to_string())
+            && url.host().is_some_and(|host| self.hears(host))
         {
             return refuse(
                 "backend",
@@ -157,6 +171,22 @@ impl Config {
             );
         }
         Ok(())
+    }
+
+    /// Whether whoever calls `host` on the port of this gateway calls this gateway, as far as the name tells.
+    fn hears(&self, host: &str) -> bool {
+        let own = self.listen.ip();
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        match host.parse::<IpAddr>() {
+            Ok(address) => {
+                address == own
+                    || own.is_unspecified() && (address.is_loopback() || address.is_unspecified())
+            }
+            Err(_) => {
+                host.eq_ignore_ascii_case("localhost")
+                    && (own.is_loopback() || own.is_unspecified())
+            }
+        }
     }
 
     /// Logs what can work, and may not be what was meant.
@@ -204,6 +234,22 @@ mod tests {
         assert!(refused(|c| c.max_requests = 0).starts_with("--max-requests: must be at least 1"));
         assert!(refused(|c| c.cache_ttl = Span(Duration::ZERO)).contains("--cache-ttl"));
         assert!(refused(|c| c.cache_bytes = Size(1)).contains("--cache-bytes"));
+        for (listen, backend) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("127.0.0.1:8080", "http://localhost:8080/v1"),
+            ("0.0.0.0:8080", "http://127.0.0.1:8080"),
+            ("[::]:8080", "http://[::1]:8080"),
+        ] {
+            let mut config = Config {
+                listen: listen.parse().unwrap(),
+                backend: backend.parse().unwrap(),
+                ..Config::default()
+            };
+            let itself = config.check().unwrap_err().to_string();
+            assert!(itself.contains("this gateway itself"), "{itself}");
+            config.backend = "http://10.0.0.1:8080".parse().unwrap();
+            config.check().unwrap();
+        }
         let semantic = refused(|c| {
             c.semantic = Semantic::Hashed;
             c.cache = Switch::Off;

@@ -1,8 +1,8 @@
 //! The one table of settings: name, type, default, environment variable, meaning.
 
 use super::types::{
-    Amount, Backend, BatchWindow, GuardRules, HeaderNames, History, Judge, LogFormat, Maybe, Named,
-    Sampled, Semantic, SemanticMode, Share, Size, Span, Switch, Tenants, Text, Threshold,
+    self, Amount, Backend, BatchWindow, GuardRules, HeaderNames, History, Judge, LogFormat, Maybe,
+    Named, Sampled, Semantic, SemanticMode, Share, Size, Span, Switch, Tenants, Text, Threshold,
     UpstreamForm,
 };
 use std::net::SocketAddr;
@@ -15,7 +15,8 @@ macro_rules! settings {
         pub struct Settings {
             $($(
                 $(#[doc = $doc])+
-                #[arg(long, env = $env, hide_env_values = true, help_heading = $heading, value_name = <$ty as Named>::NAME,
+                #[serde(default, deserialize_with = "types::some")]
+                #[arg(long, env = $env, value_parser = types::parse::<$ty>, hide_env_values = true, help_heading = $heading, value_name = <$ty as Named>::NAME,
                       help = concat!($($doc,)+ " [default: ", $default, "]").trim_ascii_start())]
                 pub $name: Option<$ty>,
             )*)*
@@ -98,7 +99,7 @@ settings! {
         /// Whose answers are kept apart: `credentials` (every header that looks like one: cookie, or a name with auth, key, token, secret, session or credential), or `header` (x-tenant, set by a trusted proxy; 401 without it)
         tenants: Tenants = "credentials", "LLM_FRONT_TENANTS";
         /// Request headers that can change an answer, comma-separated; all others but credentials are not in the key
-        key_headers: HeaderNames = "openai-organization,openai-project,openai-beta,anthropic-version,anthropic-beta", "LLM_FRONT_KEY_HEADERS";
+        key_headers: HeaderNames = "origin,openai-organization,openai-project,openai-beta,anthropic-version,anthropic-beta", "LLM_FRONT_KEY_HEADERS";
         /// Sampled requests (temperature above 0 or absent, n or best_of above 1): `bypass` cache and coalescing, or `reuse` answers
         sampled: Sampled = "bypass", "LLM_FRONT_SAMPLED";
     }

@@ -19,7 +19,9 @@ enum Cause {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
-            Cause::Io(error) => write!(f, "cannot read {}: {error}", self.path.display()),
+            Cause::Io(error) => {
+                write!(f, "cannot read {} (--config): {error}", self.path.display())
+            }
             // Never the line itself: it may hold a credential.
             Cause::Toml { line, message } => {
                 write!(f, "{} line {line}: {message}", self.path.display())
@@ -79,6 +81,23 @@ mod tests {
         assert_eq!(config.max_upstream, 8);
         assert_eq!(config.cache_bytes.0, 1 << 30);
         assert!(!config.cache.is_on());
+    }
+
+    #[test]
+    fn a_value_may_be_a_list_or_a_number_as_text_and_else_it_is_said_how_to_write_it() {
+        let settings: Settings =
+            toml::from_str("key_headers = [\"origin\", \"x-tier\"]\nworkers = \"2\"").unwrap();
+        let config = settings.or_default();
+        assert_eq!(config.key_headers.0, ["origin", "x-tier"]);
+        assert_eq!(config.workers, 2);
+        for (wrong, fix) in [
+            ("listen = \"localhost:80\"", "write it like 127.0.0.1:8080"),
+            ("workers = \"two\"", "write a number like 8"),
+            ("backend = \"http://h/v1?x=1\"", "has a query"),
+        ] {
+            let error = toml::from_str::<Settings>(wrong).unwrap_err().to_string();
+            assert!(error.contains(fix), "{error}");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ use http::{Method, Request, Response, header};
 use http_body::Body;
 use http_body_util::{Either, Full};
 use llm_backend::RequestBody;
+use llm_backend::prompt::Endpoint;
 use pin_project_lite::pin_project;
 use std::convert::Infallible;
 use std::fmt;
@@ -171,12 +172,16 @@ where
 
 /// A compressed request cannot be read, and is passed on as it is.
 fn is_read<Q>(request: &Request<Q>) -> bool {
-    request.method() == Method::POST
-        && routes::endpoint(request.uri()).is_some()
-        && request
-            .headers()
-            .get(header::CONTENT_ENCODING)
-            .is_none_or(|coding| coding == "identity")
+    let ours = match routes::endpoint(request.uri()) {
+        // No backend knows it: whatever the method, it is answered here.
+        Some(Endpoint::Generate) => true,
+        Some(_) => request.method() == Method::POST,
+        None => false,
+    };
+    ours && request
+        .headers()
+        .get(header::CONTENT_ENCODING)
+        .is_none_or(|coding| coding == "identity")
 }
 
 /// The caller wanted a stored answer or nothing, and there is none.

@@ -20,7 +20,7 @@ use crate::keys::Keys;
 use crate::routes;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{Request, Response, StatusCode, request::Parts};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body::Body;
 use llm_backend::RequestBody;
 use llm_backend::prompt::Endpoint;
@@ -105,6 +105,10 @@ impl PromptLayer {
                 format!("no such endpoint: {}", parts.uri.path()),
             )
         })?;
+        if parts.method != Method::POST {
+            let message = format!("{} takes POST, not {}", parts.uri.path(), parts.method);
+            return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message));
+        }
         let body = collect(&parts.headers, body, self.bounds).await?;
         let (mut parts, (asked, body)) = if body.len() < HEAVY {
             let worked_out = work_out(&self.keys, endpoint, &parts, body)?;
@@ -113,8 +117,24 @@ impl PromptLayer {
             aside(self.keys.clone(), endpoint, parts, body).await?
         };
         parts.extensions.insert(asked);
+        // It was read as JSON, whatever it was called (`curl -d` calls it a form), and goes on as such.
+        if !is_json(parts.headers.get(header::CONTENT_TYPE)) {
+            let json = HeaderValue::from_static("application/json");
+            parts.headers.insert(header::CONTENT_TYPE, json);
+        }
         Ok(Request::from_parts(parts, RequestBody::full(body)))
     }
+}
+
+fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    content_type.is_some_and(|value| {
+        let essence = value.as_bytes().split(|byte| *byte == b';').next();
+        essence.is_some_and(|essence| {
+            essence
+                .trim_ascii()
+                .eq_ignore_ascii_case(b"application/json")
+        })
+    })
 }
 
 /// Works it out on a thread of its own.

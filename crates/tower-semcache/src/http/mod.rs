@@ -60,7 +60,7 @@
 //! All that can change the answer, in the scope or in the canonical request; what is in neither, one
 //! caller gets as another asked for it. Of an HTTP request that is the method, unless the policy
 //! takes but one; the path and query; the body; every value of every header that carries a credential
-//! (`get_all`, not `get`); and what else the service reads, like `Accept` or `Accept-Language`. A
+//! (`get_all`, not `get`); and what else the service reads, like `Origin` or `Accept-Language`. A
 //! `POST` comes under a policy only where it is known to act on nothing.
 //!
 //! # What is stored
@@ -75,15 +75,15 @@
 //!   the life the entry would have, it shortens that life). `no-cache` is obeyed too, except on
 //!   `text/event-stream`: there servers send it by habit, against proxies that buffer;
 //! * with a `Vary` that names more than `Accept-Encoding` and `Origin`: the look-up decides what an
-//!   answer depends on, and cannot know of another header. For these two nothing is lost: an
-//!   encoded body is not stored, and what `Origin` changes (`Access-Control-*`) is left out;
+//!   answer depends on, and cannot know of another header. Of these two, an encoded body is not
+//!   stored, and `Origin` belongs into the scope where browsers ask: `Access-Control-*` is replayed;
 //! * with a `Content-Encoding` other than `identity`, or a `Content-Range`;
 //! * with trailers: the stored form has no place for them.
 //!
 //! # What is never replayed
 //!
 //! `Set-Cookie`, request and trace ids, rate limits, `Date`, `Age`, `Server-Timing`, `Cache-Status`,
-//! `Retry-After`, `Alt-Svc`, `Access-Control-*` and all that belongs to one connection.
+//! `Retry-After`, `Alt-Svc` and all that belongs to one connection.
 //!
 //! # What a response says
 //!

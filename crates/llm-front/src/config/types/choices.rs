@@ -1,7 +1,6 @@
 //! Settings that are one of a few words.
 
-use super::{Invalid, Named, from_text};
-use serde::{Deserialize, Deserializer};
+use super::{Invalid, Named};
 use std::str::FromStr;
 
 /// A choice among words.
@@ -20,7 +19,6 @@ macro_rules! choice {
                 }
             }
         }
-        deserialize_as_text!($name);
         named! { $name = concat_words!($($word),+) }
     };
 }

@@ -19,6 +19,8 @@ impl std::error::Error for Invalid {}
 pub trait Named {
     /// The name, which tells the format.
     const NAME: &str;
+    /// How to write one, where the error of reading it does not say.
+    const HINT: &str = "";
 }
 
 /// Names types.
@@ -26,28 +28,33 @@ macro_rules! named {
     ($($ty:ty = $name:expr),* $(,)?) => { $( impl Named for $ty { const NAME: &str = $name; } )* };
 }
 
-/// Lets a setting be read from a file: a text, or a bare number taken as text.
-macro_rules! deserialize_as_text {
-    ($($ty:ty),*) => { $(
-        impl<'de> Deserialize<'de> for $ty {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                from_text(deserializer)
-            }
-        }
-    )* };
+/// Reads a value, the same from a flag, a variable or a file. Where it cannot, it says how to write one.
+pub(super) fn parse<T>(text: &str) -> Result<T, Invalid>
+where
+    T: FromStr<Err: fmt::Display> + Named,
+{
+    text.parse()
+        .map_err(|error| Invalid(format!("{error}{}", T::HINT)))
 }
 
-fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+/// Lets a setting be read from a file: a text, a bare number or switch taken as text, a list as its parts with commas between.
+pub(super) fn some<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: FromStr,
-    T::Err: fmt::Display,
+    T: FromStr<Err: fmt::Display> + Named,
 {
     struct AsText;
-    impl de::Visitor<'_> for AsText {
+    impl<'de> de::Visitor<'de> for AsText {
         type Value = String;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a text or a number")
+        }
+        fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<String, A::Error> {
+            let mut parts = Vec::<String>::new();
+            while let Some(part) = list.next_element()? {
+                parts.push(part);
+            }
+            Ok(parts.join(","))
         }
         fn visit_str<E: de::Error>(self, v: &str) -> Result<String, E> {
             Ok(v.to_owned())
@@ -65,10 +72,8 @@ where
             Ok(if v { "on" } else { "off" }.to_owned())
         }
     }
-    deserializer
-        .deserialize_any(AsText)?
-        .parse()
-        .map_err(de::Error::custom)
+    let text = deserializer.deserialize_any(AsText)?;
+    parse(&text).map(Some).map_err(de::Error::custom)
 }
 
 mod choices;

@@ -1,30 +1,29 @@
 //! Settings that are a value: a size, a time, an address, a text.
 
-use super::{Invalid, Named, from_text};
-use serde::{Deserialize, Deserializer};
+use super::{Invalid, Named};
+use std::net::SocketAddr;
 use std::{fmt, str::FromStr, time::Duration};
 
 named! {
-    std::net::SocketAddr = "IP:PORT", usize = "NUMBER", Size = "BYTES", Span = "TIME", Switch = "on|off", Text = "TEXT",
+    Size = "BYTES", Span = "TIME", Switch = "on|off", Text = "TEXT",
     Backend = "URL", Semantic = "off|minilm|hashed|URL", Threshold = "0..1", Share = "0..1", Amount = "NUMBER", HeaderNames = "NAME,…",
+}
+
+impl Named for SocketAddr {
+    const NAME: &str = "IP:PORT";
+    const HINT: &str =
+        ": write it like 127.0.0.1:8080, or 0.0.0.0:8080 to be reached from elsewhere";
+}
+
+impl Named for usize {
+    const NAME: &str = "NUMBER";
+    const HINT: &str = ": write a number like 8";
 }
 
 impl<T: Named> Named for Maybe<T> {
     const NAME: &str = T::NAME;
+    const HINT: &str = T::HINT;
 }
-
-deserialize_as_text!(
-    Span,
-    Size,
-    Switch,
-    Backend,
-    Semantic,
-    Text,
-    Threshold,
-    Share,
-    Amount,
-    HeaderNames
-);
 
 /// On or off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -135,6 +134,12 @@ impl FromStr for Backend {
         {
             return Ok(Self::WithCredentials);
         }
+        if uri.query().is_some() {
+            return Err(invalid("has a query, which no path can follow"));
+        }
+        if uri.port_u16() == Some(0) {
+            return Err(invalid("has port 0, where nobody listens"));
+        }
         Ok(Self::Url(uri))
     }
 }
@@ -178,16 +183,6 @@ impl<T: FromStr> FromStr for Maybe<T> {
             "none" => Ok(Self(None)),
             _ => text.parse().map(Some).map(Self),
         }
-    }
-}
-
-impl<'de, T> Deserialize<'de> for Maybe<T>
-where
-    T: FromStr,
-    T::Err: fmt::Display,
-{
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_text(deserializer)
     }
 }
 
