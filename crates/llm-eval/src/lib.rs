@@ -11,6 +11,7 @@ pub mod guards;
 pub mod score;
 pub mod set;
 pub mod stream;
+pub mod train;
 pub mod vectors;
 
 /// The project's own labelled pairs, one JSON object a line: `data/README.md` says what is in them.

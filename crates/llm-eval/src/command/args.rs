@@ -8,8 +8,11 @@ use super::stream;
 use crate::score::Limit;
 use crate::{guards, vectors};
 
-/// One trap in a hundred.
-const DEFAULT_LIMIT: f64 = 0.01;
+/// One trap in fifty. A trap of our own set is one edit away from what is cached.
+const DEFAULT_LIMIT: f64 = 0.02;
+
+/// The weights that the verifier is built with.
+const WEIGHTS: &str = "crates/tower-semcache/src/guard/verifier/weights.txt";
 
 /// How many paraphrases a semantic cache serves, how many wrong answers it gives, and which threshold to set.
 ///
@@ -40,6 +43,15 @@ pub struct Args {
     /// A file of classified texts
     #[arg(long, value_name = "FILE.csv")]
     pub(super) classes: Option<PathBuf>,
+    /// Train the verifier on the project's own pairs, and write its weights to FILE
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = WEIGHTS,
+        conflicts_with_all = ["set", "labelled", "classes"]
+    )]
+    train: Option<PathBuf>,
     /// Who embeds
     #[arg(long, default_value_t = vectors::Named::Minilm)]
     pub(super) embedder: vectors::Named,
@@ -110,6 +122,7 @@ pub(super) enum Source<'a> {
     Pairs(&'a Path),
     Classes(&'a Path),
     Stream(&'a [PathBuf]),
+    Train(&'a Path),
 }
 
 // === impl Args ===
@@ -118,6 +131,9 @@ impl Args {
     pub(super) fn source(&self) -> Source<'_> {
         if !self.stream.stream.is_empty() {
             return Source::Stream(&self.stream.stream);
+        }
+        if let Some(weights) = &self.train {
+            return Source::Train(weights);
         }
         match (&self.labelled, &self.classes, self.set) {
             (Some(file), ..) => Source::Pairs(file),
@@ -151,6 +167,11 @@ impl Args {
         )
     }
 
+    /// The share of the traps that may be served an answer.
+    pub(super) fn max_wrong_of_traps(&self) -> f64 {
+        self.max_wrong_of_traps
+    }
+
     /// Whether to compare with expected values.
     pub(super) fn checks(&self) -> bool {
         self.check.is_some()
@@ -169,6 +190,7 @@ impl Args {
             Source::Reference => command += " --set reference",
             Source::Pairs(file) => command += &format!(" --labelled {}", file.display()),
             Source::Classes(file) => command += &format!(" --classes {}", file.display()),
+            Source::Train(_) => command += " --train",
             Source::Stream(_) => command += &self.stream.command(),
         }
         if self.embedder != vectors::Named::Minilm {

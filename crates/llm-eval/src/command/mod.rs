@@ -8,6 +8,7 @@ mod progress;
 mod reference;
 mod stream;
 mod table;
+mod train;
 
 pub use self::{args::Args, progress::Progress};
 
@@ -24,6 +25,7 @@ use self::output::Output;
 pub fn run(args: &Args) -> Result<(), BoxError> {
     let mut output = Output::new(args);
     match args.source() {
+        Source::Train(weights) => train::run(args, weights, &mut output),
         Source::Reference => reference::run(args, &mut output),
         Source::Own => labelled::run(args, &crate::set::own()?, &mut output),
         Source::Pairs(file) => labelled::run(args, &crate::set::pairs(file)?, &mut output),

@@ -88,6 +88,7 @@ impl Amount {
             dimension: CLOCK,
             factor: 1,
             silent: false,
+            also: None,
         });
         true
     }
@@ -95,11 +96,13 @@ impl Amount {
     /// Whether two amounts are the same, whatever their units are called.
     pub(super) fn equals(&self, other: &Self) -> bool {
         match (self.unit, other.unit) {
-            (Some(one), Some(two)) => {
-                one.dimension == two.dimension
-                    && self.value.saturating_mul(i128::from(one.factor))
-                        == other.value.saturating_mul(i128::from(two.factor))
-            }
+            (Some(one), Some(two)) => one.readings().any(|(dimension, factor)| {
+                let value = self.value.saturating_mul(i128::from(factor));
+                two.readings().any(|(other_dimension, factor)| {
+                    dimension == other_dimension
+                        && value == other.value.saturating_mul(i128::from(factor))
+                })
+            }),
             // What has a point may be a version.
             (None, None) => self.value == other.value && self.pointed == other.pointed,
             (Some(unit), None) | (None, Some(unit)) => unit.silent && self.value == other.value,
@@ -128,6 +131,7 @@ impl<'w> Written<'w> {
                 dimension: CLOCK,
                 factor: 1,
                 silent: false,
+                also: None,
             });
         } else {
             let plain: String = digits.chars().filter(|c| *c != ',').collect();
@@ -181,6 +185,7 @@ mod tests {
             dimension: 1,
             factor: 1,
             silent: false,
+            also: None,
         });
         let (mut one, mut two) = (amount("5"), amount("5.0"));
         (one.unit, two.unit) = (unit, unit);

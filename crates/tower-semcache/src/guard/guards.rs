@@ -6,9 +6,8 @@ use super::{Guard, Verdict};
 /// Rules that must all be kept. Both texts are read once.
 ///
 /// A text is its own match, the order of two texts never matters, and no text makes it panic. Comparing
-/// two texts of 16 words takes about 110,000 instructions (`cargo bench -p tower-semcache --features
-/// guards --bench guards`, counted by callgrind), some twenty microseconds; the tables are read once,
-/// at the first comparison.
+/// two texts of 15 words takes some fifteen microseconds (`cargo bench -p tower-semcache --features
+/// guards --bench guards`); the tables are read once, at the first comparison.
 ///
 /// ```
 /// use tower_semcache::guard::{Guard, Guards, Rule, Verdict};

@@ -61,6 +61,10 @@ pub(super) enum Role {
     Polar,
     Decisive,
     Within,
+    Symmetric,
+    Marker,
+    Carrier,
+    Task,
 }
 
 /// A unit of measure: amounts of one dimension are compared after multiplication.
@@ -70,6 +74,8 @@ pub(super) struct Unit {
     pub(super) factor: i64,
     /// May go unsaid: "at 18" is "at 18 years".
     pub(super) silent: bool,
+    /// What its name means as well, a dimension and a factor: pounds are money, and a mass.
+    pub(super) also: Option<(u16, i64)>,
 }
 
 /// The value of a number word.
@@ -79,7 +85,7 @@ pub(super) enum Number {
     Times(i64),
 }
 
-const ROLES: [(&str, Role); 20] = [
+const ROLES: [(&str, Role); 24] = [
     ("function", Role::Function),
     ("light", Role::Light),
     ("chatter", Role::Chatter),
@@ -100,6 +106,10 @@ const ROLES: [(&str, Role); 20] = [
     ("polar", Role::Polar),
     ("decisive", Role::Decisive),
     ("within", Role::Within),
+    ("symmetric", Role::Symmetric),
+    ("marker", Role::Marker),
+    ("carrier", Role::Carrier),
+    ("task", Role::Task),
 ];
 
 /// The dimension of times of the day. No table has it.
@@ -211,10 +221,14 @@ impl Lexicon {
                 dimension: dimension as u16,
                 factor: factor.parse().unwrap_or(1),
                 silent: name.ends_with('~'),
+                also: None,
             };
             for term in table::items(terms) {
                 self.add(term, |entry| {
-                    entry.unit = entry.unit.or(Some(unit));
+                    match &mut entry.unit {
+                        Some(known) => known.also = Some((unit.dimension, unit.factor)),
+                        None => entry.unit = Some(unit),
+                    }
                     // One concept a unit, from the top: the synonyms count from zero.
                     entry.concepts.push(u16::MAX - at);
                 });
@@ -361,6 +375,15 @@ impl Entry {
                 self.sides.push(*side);
             }
         }
+    }
+}
+
+// === impl Unit ===
+
+impl Unit {
+    /// What its name may mean: dimensions and factors.
+    pub(super) fn readings(self) -> impl Iterator<Item = (u16, i64)> {
+        [(self.dimension, self.factor)].into_iter().chain(self.also)
     }
 }
 

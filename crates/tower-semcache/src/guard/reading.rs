@@ -81,6 +81,13 @@ impl<'t> Reading<'t> {
         self.known(token.first)
     }
 
+    /// The last word of a term, and what is known of it.
+    pub(super) fn last_word(&self, token: &Token) -> Option<(&str, Option<&'static Entry>)> {
+        let at = (token.first + token.count).checked_sub(1)?;
+        let (text, _) = self.word(at)?;
+        Some((text, self.known(at)))
+    }
+
     /// Whether a sentence begins with the token.
     pub(super) fn opens(&self, token: &Token) -> bool {
         self.word(token.first).is_some_and(|(_, word)| word.opens)
@@ -262,11 +269,14 @@ impl<'t> Reading<'t> {
         let function = has(Role::Function) || has(Role::Chatter);
         let idle = function || has(Role::Light);
         let term = function || (count > 1 && idle);
+        // "Excuse me, Where": the sentence begins after the courtesy.
+        let opens =
+            word.opens || (word.parted && self.tokens.iter().all(|token| token.has(Role::Chatter)));
         // "package A": no article has a capital within a sentence.
         let letter = text.len() == 1 && text != "i";
         let cased = match word.case {
             Case::Lower => false,
-            Case::Capital => names && !word.opens && (!term || letter),
+            Case::Capital => names && !opens && (!term || letter),
             Case::Upper => names && !idle,
         };
         // "==" and "=" are two things; "%" and "$" are units.

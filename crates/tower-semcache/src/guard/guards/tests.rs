@@ -261,3 +261,77 @@ proptest! {
         let _ = (super::super::Route::of(&one), super::super::stands_alone(&two));
     }
 }
+
+#[test]
+fn two_things_may_not_change_places_whatever_stands_between_them() {
+    refused(Rule::ORDER, "do wolves eat foxes", "do foxes eat wolves");
+    refused(
+        Rule::ORDER,
+        "can I glue wood onto metal",
+        "can I glue metal onto wood",
+    );
+    refused(Rule::ORDER, "Does Ann admire Tom?", "Does Tom admire Ann?");
+    accepted("tea and coffee prices", "coffee and tea prices");
+    accepted(
+        "how do I sort a list in Python",
+        "in Python, how do I sort a list?",
+    );
+    accepted("3 hours in minutes", "how many minutes are in 3 hours");
+}
+
+#[test]
+fn who_does_it_is_not_whom_it_is_done_to() {
+    refused(
+        Rule::ORDER,
+        "say I love you in Czech",
+        "say you love me in Czech",
+    );
+    refused(
+        Rule::ORDER,
+        "do you price match other shops",
+        "do other shops price match you",
+    );
+    refused(
+        Rule::DIRECTION,
+        "subtract 18 from 63",
+        "what is 18 minus 63",
+    );
+    accepted("subtract 18 from 63", "what is 63 minus 18");
+}
+
+#[test]
+fn an_explanation_is_neither_a_time_nor_a_reason() {
+    refused(
+        Rule::FOCUS,
+        "explain the offside trap",
+        "when is the offside trap useful",
+    );
+    refused(
+        Rule::FOCUS,
+        "how do I fix an offline printer",
+        "what does offline mean on a printer",
+    );
+    accepted("what makes the sky blue", "why is the sky blue");
+    accepted("how many miles is 8 km", "what is 8 km in miles");
+}
+
+#[test]
+fn degrees_of_two_things_are_kept() {
+    refused(
+        Rule::CONTRASTS,
+        "which river is the longest in Chile",
+        "which river is the widest in Chile",
+    );
+    refused(
+        Rule::CONTRASTS,
+        "is gold heavier than lead",
+        "is gold harder than lead",
+    );
+}
+
+#[test]
+fn a_name_of_two_units_means_either() {
+    accepted("how many kilos is 150 pounds", "how many kilos is 150 lb");
+    accepted("send £40", "send 40 pounds");
+    refused(Rule::AMOUNTS, "send £40", "send 40 lb");
+}

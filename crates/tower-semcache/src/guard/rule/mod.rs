@@ -5,7 +5,8 @@ mod bindings;
 mod contrasts;
 mod decisive;
 mod direction;
-mod focus;
+mod exchange;
+pub(super) mod focus;
 mod frame;
 mod language;
 mod names;
@@ -50,7 +51,8 @@ impl Rule {
     pub const NEGATION: Self = Self::new("negation", negation::broken);
     /// What is "from" in one must not be "to" in the other.
     pub const DIRECTION: Self = Self::new("direction", direction::broken);
-    /// What stands around a word that relates two things must not change places: "better than".
+    /// What stands around a word that relates two things must not change places: "better than". Nor may
+    /// two things change places where nothing else changes, whatever stands between them.
     pub const ORDER: Self = Self::new("order", order::broken);
     /// Names, and words with digits or capitals in them, must stand in both.
     pub const NAMES: Self = Self::new("names", names::broken);

@@ -1,18 +1,23 @@
-use crate::guard::lexicon::Role;
+use super::exchange;
+use crate::guard::lexicon::{Entry, Role};
 use crate::guard::pair::{Pair, Side};
+use crate::guard::reading::Token;
+
+pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
+    turned(pair) || exchange::broken(pair)
+}
 
 /// Around one pivot that both texts have, something of its left and something of its right have
 /// changed places.
-pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
+fn turned(pair: &Pair<'_, '_>) -> bool {
     let mut pivots = pair
         .one
         .tokens()
-        .filter(|(_, token)| token.has(Role::Pivot));
-    pivots.any(|(at, token)| {
-        let text = pair.one.reading.text(token);
+        .filter_map(|(at, token)| Some((at, pivot(&pair.one, token)?)));
+    pivots.any(|(at, text)| {
         let here = Around::new(&pair.one, at);
         let mut same = pair.two.tokens().filter(|(with, other)| {
-            pair.one.partner(at) == Some(*with) || pair.two.reading.text(other) == text
+            pair.one.partner(at) == Some(*with) || pivot(&pair.two, other) == Some(text)
         });
         same.any(|(with, _)| {
             let there = Around::new(&pair.two, with);
@@ -28,6 +33,14 @@ pub(super) fn broken(pair: &Pair<'_, '_>) -> bool {
             forth && (back || there.asker) || back && here.asker
         })
     })
+}
+
+/// The word that relates two things: the token, or the end of it ("more than").
+fn pivot<'r>(side: &Side<'r, '_>, token: &Token) -> Option<&'r str> {
+    let last = side.reading.last_word(token);
+    let relates = |entry: &Entry| entry.has(Role::Pivot);
+    let (text, entry) = last?;
+    (token.has(Role::Pivot) || (token.is_phrase() && entry.is_some_and(relates))).then_some(text)
 }
 
 /// What stands around a pivot, who does something on the left.
@@ -81,7 +94,9 @@ impl Around {
         let passive = verb
             && tokens
                 .get(at + 1)
-                .is_some_and(|token| side.reading.text(token) == BY);
+                .is_some_and(|token| side.reading.text(token) == BY)
+            // "divided by 12" is none.
+            && tokens.get(at + 2).is_none_or(|token| token.amount.is_none());
         let (left, right) = if passive {
             (right, left)
         } else {

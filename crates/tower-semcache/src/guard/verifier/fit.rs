@@ -16,6 +16,8 @@ type Row = [f64; FEATURES];
 
 /// Steps after which Newton's method has long converged.
 const STEPS: usize = 50;
+/// A step after which no digit that is kept changes.
+const SETTLED: f64 = 1e-10;
 
 // === impl Weights ===
 
@@ -48,6 +50,9 @@ impl Weights {
             };
             for (weight, step) in weights.iter_mut().zip(step) {
                 *weight -= step;
+            }
+            if step.iter().all(|step| step.abs() < SETTLED) {
+                break;
             }
         }
         Self::new(unscaled(weights, means, scales))

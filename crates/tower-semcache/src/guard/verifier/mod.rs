@@ -2,8 +2,8 @@
 //!
 //! The rules of [`Guards`] end in one that is strict: [`Rule::FRAME`]
 //! refuses every pair in which a word of substance of one text has no partner in the other. That
-//! refuses most rewordings. A [`Verifier`] keeps all the other rules and, where the frame is broken,
-//! decides by a logistic regression over [`Features`]: how much is unmatched, whether it stands in a
+//! refuses most rewordings. A [`Verifier`] keeps all the other rules and decides what is left by a
+//! logistic regression over [`Features`]: how much is unmatched, whether it stands in a
 //! frame that is otherwise the same (then it differs on purpose), and the cosine of the vectors.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //! use tower_semcache::guard::verifier::Verifier;
 //!
 //! # fn main() -> Result<(), tower_semcache::error::InvalidSetting> {
-//! let verifier = Verifier::english().at_least(0.8)?;
+//! let verifier = Verifier::english().at_least(0.5)?;
 //! let (asked, cached) = ("how do I switch on dark mode", "how can I enable dark mode");
 //! assert!(verifier.accepts(asked, cached).is_accept());
 //! // A rule is broken: no similarity helps.
@@ -49,12 +49,16 @@ pub struct Verifier {
 
 /// The rule by which it rejects what no other rule does.
 const RULE: &str = "verifier";
-const LEAST: f32 = 0.7;
+
+/// The least probability of a pair in which every word of substance has its partner: likelier the same
+/// than not.
+const FRAMED: f32 = 0.5;
 
 // === impl Verifier ===
 
 impl Verifier {
-    /// For texts in English and the vectors of all-MiniLM-L6-v2; accepts from a probability of 0.7 up.
+    /// For texts in English and the vectors of all-MiniLM-L6-v2; accepts from the
+    /// probability that it was trained with.
     #[must_use]
     pub fn english() -> Self {
         Self::new(Guards::english(), Weights::english())
@@ -66,8 +70,21 @@ impl Verifier {
         Self {
             rules: rules.without(Rule::FRAME),
             weights,
-            least: LEAST,
+            least: Weights::least(),
         }
+    }
+
+    /// The probability from which on it accepts a rewording.
+    #[must_use]
+    pub const fn least(&self) -> f32 {
+        self.least
+    }
+
+    /// Whether a pair of this probability is accepted: a rewording from `least` up, and one in which
+    /// every word of substance has its partner (`framed`) from one half up.
+    #[must_use]
+    pub fn accepts_from(probability: f32, framed: bool, least: f32) -> bool {
+        probability >= if framed { least.min(FRAMED) } else { least }
     }
 
     /// Accepts a rewording from this probability up.
@@ -113,11 +130,11 @@ impl Guard for Verifier {
             if let Some(rule) = rules.find(|rule| rule.is_broken(pair)) {
                 return Verdict::Reject(rule.name());
             }
-            let sure = || {
-                let features = Features::of(pair, similarity.get());
-                self.weights.probability(&features) >= self.least
-            };
-            Verdict::accept_unless(Rule::FRAME.is_broken(pair) && !sure(), RULE)
+            let features = Features::of(pair, similarity.get());
+            let probability = self.weights.probability(&features);
+            let framed = !Rule::FRAME.is_broken(pair);
+            let sure = Self::accepts_from(probability, framed, self.least);
+            Verdict::accept_unless(!sure, RULE)
         })
     }
 }

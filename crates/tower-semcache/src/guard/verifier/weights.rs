@@ -7,14 +7,22 @@ use crate::guard::table;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights([f32; FEATURES]);
 
+const FILE: &str = include_str!("weights.txt");
+
 // === impl Weights ===
 
 impl Weights {
-    /// Trained on this project's own labelled set, `crates/llm-eval/data/labelled.jsonl`, by
-    /// `cargo run -p tower-semcache --features guards --example train_verifier`.
+    /// Trained on the dev half of this project's own labelled set, `crates/llm-eval/data/labelled.jsonl`,
+    /// by `cargo xtask cache-eval --train`.
     #[must_use]
     pub fn english() -> Self {
-        Self::parse(include_str!("weights.txt"))
+        Self::parse(FILE)
+    }
+
+    /// From which probability on to accept with the [`english`](Self::english) weights.
+    pub(super) fn least() -> f32 {
+        let mut lines = table::lines(FILE).filter_map(|line| line.strip_suffix(" least"));
+        lines.find_map(|least| least.parse().ok()).unwrap_or(1.0)
     }
 
     /// Weights in the order of [`NAMES`].
