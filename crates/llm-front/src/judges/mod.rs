@@ -58,7 +58,10 @@ where
 pub(crate) fn id(config: &Config) -> String {
     match config.judge {
         Judge::Equal => "equal".to_owned(),
-        Judge::Similarity => format!("similarity {}", config.judge_threshold.0),
+        Judge::Similarity => {
+            let (least, by) = (config.judge_threshold.0, &config.semantic);
+            format!("similarity {least} by {by:?}")
+        }
         Judge::Backend => {
             let model = config.judge_model.0.as_ref().map(|model| model.0.as_str());
             format!("backend {}", model.unwrap_or("of the answer"))

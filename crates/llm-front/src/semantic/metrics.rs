@@ -24,7 +24,7 @@ impl Collector for SemanticMetrics {
         let mut to = To(&mut encoder);
         to.family(
             "semcache_hits",
-            "Requests answered from the cache, by what matched; shadow: that would have been",
+            "Look-ups answered from the cache, by what matched; shadow: that would have been",
             "tier",
             &[
                 ("exact", stats.hits_exact),
@@ -92,7 +92,7 @@ fn encode_bound(to: &mut To<'_, '_>, bounded: &Bounded<Answer>) -> Result<(), fm
     )?;
     to.family(
         "semcache_audits",
-        "Would-be hits that the coin sent to the backend, by what came of it; all: begun",
+        "Would-be hits that the coin sent to the backend: begun, and of these found wrong or failed",
         "result",
         &[
             ("begun", standing.audited),
