@@ -5,6 +5,7 @@ mod kept;
 mod metrics;
 mod secret;
 mod text;
+mod told;
 mod words;
 
 pub use kept::Kept;
@@ -93,9 +94,12 @@ impl Tier {
                 let embedder =
                     llm_embed::openai::OpenAi::new(server, &base, &config.embedding_model.0);
                 let id = embedder.id().as_bytes().to_vec();
-                ((boxed(embedder), id), true)
+                ((told::told(boxed(embedder), &base), id), true)
             }
         };
+        if matches {
+            tracing::info!("rephrased requests are matched by {}", config.semantic);
+        }
         let matching = match config.max_wrong.0 {
             Some(_) => Matching::Bounded,
             None => Matching::threshold(config.threshold.0)?,

@@ -199,6 +199,17 @@ pub enum Semantic {
     Server(http::Uri),
 }
 
+impl fmt::Display for Semantic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::MiniLm => f.write_str("minilm"),
+            Self::Hashed => f.write_str("hashed"),
+            Self::Server(url) => url.fmt(f),
+        }
+    }
+}
+
 impl FromStr for Semantic {
     type Err = Invalid;
     fn from_str(text: &str) -> Result<Self, Invalid> {
