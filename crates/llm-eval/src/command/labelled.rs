@@ -11,7 +11,6 @@ use super::args::Source;
 use super::check::Check;
 use super::output::Output;
 use super::table::Table;
-use crate::guards;
 use crate::score::{Counts, Limit, Outcome, Point, Share, Thresholds, curve, outcomes};
 use crate::set::{Half, Set};
 use crate::vectors::{self, Vectors};
@@ -236,15 +235,6 @@ fn recommendation(results: &Results) -> String {
                 semantic = \"off\"\n"
             .to_owned();
     };
-    if *guard == guards::Named::Verified.as_str() {
-        return format!(
-            "Recommended for a cache with `Verifier::english()`, which llm-front.toml has no name for yet:\n\n    \
-             # On texts it was not found on: served {} of what could be,\n    \
-             # wrong of served {}.\n    \
-             Matching::Threshold(Threshold::new({threshold:.2})?)\n",
-            test.served_of_answerable, test.wrong_of_served
-        );
-    }
     // The gateway says "off" where it asks no guard.
     let guard = if *guard == "none" { "off" } else { *guard };
     let semantic = match embedder.name {
