@@ -9,6 +9,7 @@ use crate::client::{Connection, Recording, Sources, open_many};
 use crate::clock::Stamp;
 use crate::measure::micros;
 use crate::report::progress;
+use std::hint::black_box;
 
 /// Connections of each path.
 const CONNECTIONS: usize = 32;
@@ -18,6 +19,14 @@ const WARM_UP: usize = 320;
 
 /// Numbers set aside for one round: no prompt comes twice.
 const NUMBERS: usize = 10_000_000;
+
+/// Memory that is touched and given back before each turn: more than any path takes in one.
+///
+/// In a virtual machine, a page that was never used, or not for a while, has to be found by the host: ten times as long as its own
+/// kernel takes, and charged to whoever touches it first. The next pages that a process gets are the last ones given back.
+const TOUCHED: usize = 64 << 20;
+
+const PAGE: usize = 4096;
 
 /// A path, measured once a round.
 #[derive(Debug)]
@@ -79,6 +88,7 @@ async fn turn(
             .exchange(&request, &mut Recording::default())
             .await?;
     }
+    touch(TOUCHED);
     // New ones each time: a server may close what was idle while the others had their turns.
     let connections = open_many(address, CONNECTIONS, Sources::Any).await?;
     // From above 0, the number of the request that is asked again and again.
@@ -111,4 +121,13 @@ async fn turn(
         lane.rate.push(count as f64 / took.as_secs_f64());
     }
     Ok(())
+}
+
+/// Has the host find pages, and gives them back.
+fn touch(bytes: usize) {
+    let mut memory = vec![0_u8; bytes];
+    for page in memory.chunks_mut(PAGE) {
+        page.fill(1);
+    }
+    black_box(memory);
 }
