@@ -7,7 +7,7 @@ mod report;
 mod run;
 
 use clap::{Parser, Subcommand};
-use run::Program;
+use run::{Profile, Program};
 use std::process::ExitCode;
 
 /// Tests, experiments and their results.
@@ -50,16 +50,19 @@ const BENCH: Program = Program {
     package: "llm-bench",
     features: "",
     starts: &["llm-front"],
+    profile: Profile::Release,
 };
 const CACHE_EVAL: Program = Program {
     package: "llm-eval",
     features: "",
     starts: &[],
+    profile: Profile::Release,
 };
 const SIM: Program = Program {
     package: "llm-sim",
     features: "full",
     starts: &[],
+    profile: Profile::Release,
 };
 
 /// Only the experiments on llm-front start it.

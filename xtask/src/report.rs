@@ -1,11 +1,12 @@
 //! `cargo xtask report`.
 
-use crate::run::{Failed, Program};
+use crate::run::{Failed, Profile, Program};
 
 const REPORT: Program = Program {
     package: "llm-report",
     features: "",
     starts: &[],
+    profile: Profile::Release,
 };
 
 /// The part that runs the gateway's own binary.
@@ -25,5 +26,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failed> {
         }
         _ => &["llm-front"],
     };
-    Program { starts, ..REPORT }.run(arguments)
+    // What is checked is exact, or has a wide limit.
+    let profile = if arguments.iter().any(|argument| argument == "--check") {
+        Profile::Quick
+    } else {
+        Profile::Release
+    };
+    let report = Program {
+        starts,
+        profile,
+        ..REPORT
+    };
+    report.run(arguments)
 }

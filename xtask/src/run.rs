@@ -52,17 +52,39 @@ pub(crate) struct Program {
     pub(crate) features: &'static str,
     /// Packages whose binaries it starts. Each is built alone, as a user builds it, with no feature that another asks for.
     pub(crate) starts: &'static [&'static str],
+    pub(crate) profile: Profile,
+}
+
+/// How programs are built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Profile {
+    /// As users build them.
+    Release,
+    /// In less time, for what does not depend on their speed.
+    Quick,
+}
+
+impl Profile {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Quick => "quick",
+        }
+    }
 }
 
 impl Program {
-    /// Builds it for release, and runs it.
+    /// Builds it, and runs it.
     pub(crate) fn run(self, arguments: &[String]) -> Result<(), Failed> {
+        let profile = self.profile.name();
         for package in self.starts {
-            check(cargo().args(["build", "--quiet", "--release", "--package", package]))?;
+            let its = ["--quiet", "--profile", profile, "--package", package];
+            check(cargo().arg("build").args(its))?;
         }
         let own = [
             "--quiet",
-            "--release",
+            "--profile",
+            profile,
             "--package",
             self.package,
             "--features",
