@@ -2,6 +2,7 @@
 
 mod amounts;
 mod bindings;
+mod case;
 mod contrasts;
 mod decisive;
 mod direction;
@@ -45,6 +46,8 @@ impl Rule {
     pub const AMOUNTS: Self = Self::new("amounts", amounts::broken);
     /// Bare numbers must count the same things: "2 adults and 3 children".
     pub const BINDINGS: Self = Self::new("bindings", bindings::broken);
+    /// Texts that differ in capitals alone must differ where capitals mean nothing: `-d` is not `-D`, mA not MA.
+    pub const CASE: Self = Self::new("case", case::broken);
     /// Alternatives must agree: open and closed, Monday and Tuesday, Paris and Rome.
     pub const CONTRASTS: Self = Self::new("contrasts", contrasts::broken);
     /// Both texts are negated or none is, and no word is turned round by a prefix.
@@ -68,9 +71,10 @@ impl Rule {
     pub const FRAME: Self = Self::new("frame", frame::broken);
 
     /// All rules, the cheapest and most telling first.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::LANGUAGE,
         Self::QUOTES,
+        Self::CASE,
         Self::AMOUNTS,
         Self::NEGATION,
         Self::CONTRASTS,
