@@ -275,6 +275,7 @@ proptest! {
         budget in 1_u32..600,
         caching in any::<bool>(),
         reserve in any::<bool>(),
+        pause in any::<bool>(),
         rate in 1.0_f64..200.0,
     ) {
         let mut config = VllmConfig::default()
@@ -282,6 +283,7 @@ proptest! {
             .kv_blocks(kv_blocks).max_sequences(seats).max_tokens(budget);
         if !caching { config = config.without_prefix_caching(); }
         if !reserve { config = config.without_prompt_reservation(); }
+        if !pause { config = config.without_admission_pause(); }
         let requests = Workload::new(&format!("lost:{seed}"), Arrivals::gamma(rate, 2.0))
             .prompt(Length::log_normal(120.0, 1.0, 1, 2000))
             .output(Length::log_normal(30.0, 1.0, 1, 400))

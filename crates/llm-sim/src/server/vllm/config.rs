@@ -43,6 +43,7 @@ pub struct VllmConfig {
     pub(super) block_size: u32,
     pub(super) prefix_caching: bool,
     pub(super) reserve_prompt: bool,
+    pub(super) pause_admission: bool,
     pub(super) order: Order,
     pub(super) pipeline: Pipeline,
     pub(super) stop: Stop,
@@ -60,6 +61,7 @@ impl Default for VllmConfig {
             block_size: 16,
             prefix_caching: true,
             reserve_prompt: true,
+            pause_admission: true,
             order: Order::Fcfs,
             pipeline: Pipeline::Asynchronous,
             stop: Stop::AtLimit,
@@ -144,6 +146,14 @@ impl VllmConfig {
     #[must_use]
     pub const fn without_prompt_reservation(mut self) -> Self {
         self.reserve_prompt = false;
+        self
+    }
+
+    /// Admits in a step that preempts as well, not only in one that does not: the preempted sequence
+    /// is first in the queue, and may take back what it just gave up.
+    #[must_use]
+    pub const fn without_admission_pause(mut self) -> Self {
+        self.pause_admission = false;
         self
     }
 

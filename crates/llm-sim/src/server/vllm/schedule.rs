@@ -26,7 +26,7 @@ where
             Mixing::Mixed => self.schedule_running(Part::All, &mut entries, &mut budget),
             Mixing::PrefillFirst => self.schedule_running(Part::Prompts, &mut entries, &mut budget),
         };
-        if !preempted {
+        if !(preempted && self.config.pause_admission) {
             self.schedule_waiting(now_ms, &mut entries, &mut budget);
         }
         if entries.is_empty() && self.config.mixing == Mixing::PrefillFirst {

@@ -67,9 +67,10 @@ pub struct Measure {
 pub type Run = fn(&Plan) -> Experiment;
 
 /// Every experiment, by name.
-pub const ALL: [(&str, Run); 10] = [
+pub const ALL: [(&str, Run); 11] = [
     ("chunk-budget", scheduling::chunk_budget),
     ("kv-capacity", scheduling::kv_capacity),
+    ("kv-cliff", scheduling::kv_cliff),
     ("shared-prefix", scheduling::shared_prefix),
     ("balancing", replicas::balancing),
     ("slow-replica", replicas::slow_replica),
