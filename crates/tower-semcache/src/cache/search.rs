@@ -64,17 +64,20 @@ impl<V> Cache<V> {
     {
         let asked = lookup.text.as_deref().filter(|_| lookup.control.lookup)?;
         let (scope, least) = (&lookup.scope, threshold.similarity());
-        let near = self.inner.index.search(scope, unit, least, Depth::Near);
-        let hit = self.first_accepted(lookup, asked, &near.candidates, guard);
-        if hit.is_some() || !near.more {
-            return hit;
+        let mut looked_at = Vec::new();
+        for depth in [Depth::Nearest, Depth::Near, Depth::Deep] {
+            let mut found = self.inner.index.search(scope, unit, least, depth);
+            found
+                .candidates
+                .retain(|candidate| !looked_at.contains(&candidate.id.sequence));
+            found.candidates.truncate(MAX_GUARDED - looked_at.len());
+            let hit = self.first_accepted(lookup, asked, &found.candidates, guard);
+            if hit.is_some() || !found.more {
+                return hit;
+            }
+            looked_at.extend(found.candidates.iter().map(|c| c.id.sequence));
         }
-        let mut deep = self.inner.index.search(scope, unit, least, Depth::Deep);
-        deep.candidates
-            .retain(|candidate| !near.candidates.contains(candidate));
-        let left = MAX_GUARDED.saturating_sub(near.candidates.len());
-        deep.candidates.truncate(left);
-        self.first_accepted(lookup, asked, &deep.candidates, guard)
+        None
     }
 
     fn first_accepted<G>(
@@ -88,7 +91,7 @@ impl<V> Cache<V> {
         G: Guard,
     {
         let (now, own) = (Instant::now(), self.own(lookup));
-        for candidate in candidates.iter().take(MAX_GUARDED) {
+        for candidate in candidates {
             let Some(entry) = self.usable(lookup, candidate.id, now) else {
                 continue;
             };

@@ -2,9 +2,16 @@
 //!
 //! A small scope (up to 1,024 rows) is searched by comparing every vector. In a larger one the signs
 //! of all rows are counted first, 48 bytes a row instead of 1,536 at 384 dimensions, and only the
-//! vectors of the nearest few by signs are compared; see [`signs`].
+//! vectors of the nearest few by signs are compared; see [`signs`]. How many signs a row as similar as
+//! is asked for may differ in is known ([`centre`]): of blocks without such a row only the first signs
+//! are read, and comparing ends where no better one can follow.
 
+mod asked;
+mod centre;
+mod code;
 mod nearest;
+mod rows;
+mod search;
 mod signs;
 mod slot;
 mod vectors;
@@ -15,10 +22,10 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::RwLock;
 
-use self::nearest::Nearest;
-use self::signs::Asked;
+use self::rows::Rows;
+use self::search::Search;
 pub(crate) use self::slot::Slot;
 use self::vectors::Vectors;
 use super::entry::EntryId;
@@ -34,7 +41,7 @@ use crate::vector::Unit;
 /// entry has left, so a row may for a moment stand for no entry, never the reverse.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    scopes: RwLock<DigestMap<Scope, Arc<RwLock<Vectors>>>>,
+    scopes: RwLock<DigestMap<Scope, Arc<Rows>>>,
     len: AtomicUsize,
 }
 
@@ -48,6 +55,8 @@ pub(crate) struct Candidate {
 /// How many rows of a large scope are compared whole, after the signs of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
+    /// As many as it takes to know the nearest one, and no more.
+    Nearest,
     /// As many as the most similar one was among in all that was measured.
     Near,
     /// More than a guard is ever asked about: for when it rejected all those that are near.
@@ -58,15 +67,10 @@ pub(crate) enum Depth {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) candidates: Vec<Candidate>,
-    /// Whether a deeper search may find more: the ones compared were similar enough for the most
-    /// part, so that others may be too.
+    /// Whether a deeper search may find more: this one ended at the nearest, or the ones compared were
+    /// similar enough for the most part, so that others may be too.
     pub(crate) more: bool,
 }
-
-/// Segments between two moments at which a search lets a writer pass: 32,768 rows.
-const STRETCH: usize = 128;
-/// Vectors compared between two such moments.
-const COMPARED: usize = 256;
 
 // === impl Index ===
 
@@ -122,18 +126,10 @@ impl Index {
         least: Similarity,
         depth: Depth,
     ) -> Found {
-        let Some(vectors) = self.scopes.read().get(scope).map(Arc::clone) else {
+        let Some(rows) = self.scopes.read().get(scope).map(Arc::clone) else {
             return Found::default();
         };
-        let mut inner = vectors.read();
-        if inner.dimensions() != unit.as_slice().len() {
-            return Found::default();
-        }
-        let mut found = match presorted(&mut inner, unit, depth) {
-            Some(slots) => compare(&mut inner, unit, least, &slots),
-            None => all(&inner, unit, least),
-        };
-        drop(inner);
+        let mut found = Search::new(&rows, unit, least, depth).run();
         found.candidates.sort_unstable_by(|one, two| {
             two.similarity
                 .cmp(&one.similarity)
@@ -145,7 +141,7 @@ impl Index {
         found
     }
 
-    fn unlist(&self, scope: &Scope, vectors: &Arc<RwLock<Vectors>>) {
+    fn unlist(&self, scope: &Scope, vectors: &Arc<Rows>) {
         let mut scopes = self.scopes.write();
         if scopes
             .get(scope)
@@ -168,77 +164,8 @@ impl Depth {
     /// one among the first 23 by signs, and the last one among the first 151.
     const fn rows(self) -> usize {
         match self {
-            Self::Near => 256,
+            Self::Nearest | Self::Near => 256,
             Self::Deep => 4_096,
         }
     }
-}
-
-/// The rows nearest by their signs; `None` when the scope has no signs, or no longer.
-///
-/// Correctness: writers may pass between two stretches. A removal moves the last row to an earlier
-/// place. Going from the last segment to the first, the row may be met twice, never missed.
-fn presorted(
-    vectors: &mut RwLockReadGuard<'_, Vectors>,
-    unit: &Unit,
-    depth: Depth,
-) -> Option<Vec<Arc<Slot>>> {
-    let mut nearest = Nearest::new(depth.rows());
-    let mut asked = Asked::new(unit.as_slice());
-    let mut end = vectors.segments().len();
-    loop {
-        vectors.signs()?;
-        let start = end.saturating_sub(STRETCH);
-        for number in (start..end).rev() {
-            vectors.scan(number, &mut asked, &mut nearest);
-        }
-        nearest.settle(|place| vectors.slot(place));
-        if start == 0 {
-            return Some(nearest.into_slots());
-        }
-        RwLockReadGuard::bump(vectors);
-        end = start;
-    }
-}
-
-fn compare(
-    vectors: &mut RwLockReadGuard<'_, Vectors>,
-    unit: &Unit,
-    least: Similarity,
-    slots: &[Arc<Slot>],
-) -> Found {
-    let mut candidates = Vec::with_capacity(slots.len());
-    for slots in slots.chunks(COMPARED) {
-        let scored = slots
-            .iter()
-            .filter_map(|slot| Some((slot.id, vectors.score(unit.as_slice(), slot)?)));
-        candidates.extend(similar(scored, least));
-        RwLockReadGuard::bump(vectors);
-    }
-    Found {
-        more: candidates.len() > slots.len() / 2,
-        candidates,
-    }
-}
-
-fn all(vectors: &Vectors, unit: &Unit, least: Similarity) -> Found {
-    let slots = vectors
-        .segments()
-        .iter()
-        .flat_map(|segment| segment.slots());
-    let scored = slots.filter_map(|slot| Some((slot.id, vectors.score(unit.as_slice(), slot)?)));
-    Found {
-        candidates: similar(scored, least).collect(),
-        more: false,
-    }
-}
-
-fn similar(
-    scored: impl Iterator<Item = (EntryId, f64)>,
-    least: Similarity,
-) -> impl Iterator<Item = Candidate> {
-    scored.filter_map(move |(id, cosine)| {
-        let similarity = Similarity::new(cosine)?;
-        (similarity >= least).then_some(Candidate { similarity, id })
-    })
 }

@@ -112,7 +112,9 @@ impl Modelled {
         let vectors = vectors.read();
         assert_eq!(vectors.signs().is_some(), self.has_signs(&vectors));
         for (slot, unit) in self.rows.values() {
-            let own = vectors.score(unit.as_slice(), slot).expect("there");
+            let own = vectors
+                .score(unit.as_slice(), slot.place().expect("there") as u32)
+                .expect("there");
             assert!((own - 1.0).abs() < 1e-6);
             if let Some(signs) = vectors.signs() {
                 assert_eq!(signs.distance(slot, unit.as_slice()), Some(0));

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
+use super::asked::Asked;
 use super::nearest::Nearest;
-use super::signs::{Asked, Signs};
+use super::rows::Rows;
+use super::signs::Signs;
 use super::slot::Slot;
 use crate::cache::entry::EntryId;
 use crate::vector::dot;
@@ -44,7 +46,7 @@ impl Vectors {
     }
 
     /// The bytes a scope costs beside its rows.
-    pub(super) const OVERHEAD: usize = size_of::<Self>() + 4 * size_of::<Segment>() + 64;
+    pub(super) const OVERHEAD: usize = size_of::<Rows>() + 4 * size_of::<Segment>() + 64;
 
     pub(super) const fn dimensions(&self) -> usize {
         self.dimensions
@@ -63,9 +65,9 @@ impl Vectors {
         self.signs.as_ref()
     }
 
-    /// The inner product with the vector of a row, unless it has left.
-    pub(super) fn score(&self, asked: &[f32], slot: &Slot) -> Option<f64> {
-        Some(dot(asked, self.vector(slot.place()?)?))
+    /// The inner product with the vector at a place.
+    pub(super) fn score(&self, asked: &[f32], place: u32) -> Option<f64> {
+        Some(dot(asked, self.vector(place as usize)?))
     }
 
     /// Offers the rows of one segment by their signs.
@@ -188,6 +190,10 @@ impl Segment {
 
     pub(super) fn slots(&self) -> &[Arc<Slot>] {
         &self.slots
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&Slot, &[f32])> {
+        self.slots.iter().map(AsRef::as_ref).zip(self.vectors())
     }
 
     pub(super) fn vectors(&self) -> impl Iterator<Item = &[f32]> {
