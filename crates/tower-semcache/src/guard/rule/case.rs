@@ -1,4 +1,8 @@
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use crate::guard::pair::Pair;
+use crate::guard::table;
 
 /// Where nothing but capitals tells two texts apart, an embedder that ignores them finds them equal: `-d` and `-D`, mA and
 /// MA. What people write either way may differ: the first letter of a sentence or a title, an acronym, and any word of a
@@ -31,26 +35,30 @@ fn is_of_one_case(text: &str) -> bool {
 
 /// Means something else in capitals, whoever typed it: an option of a command, a unit.
 fn is_telling(word: &str) -> bool {
-    word.starts_with('-') || UNITS.contains(&&*word.to_ascii_lowercase())
+    word.starts_with('-') || TABLES.units.contains(&*word.to_ascii_lowercase())
 }
 
-/// Words that mean one thing in small letters and another as a name or an acronym.
-const NAMES_TOO: [&str; 40] = [
-    "access", "aids", "amazon", "apple", "august", "bill", "china", "chrome", "cuba", "excel",
-    "frank", "gap", "go", "it", "jack", "java", "job", "march", "mark", "may", "mercury", "nice",
-    "oracle", "orange", "polish", "reading", "rose", "ruby", "rust", "safari", "shell", "swift",
-    "target", "turkey", "us", "visa", "who", "will", "windows", "word",
-];
+/// Words by what capitals make of them: the sections of `case.txt`.
+struct Tables {
+    /// Mean one thing in small letters and another as a name or an acronym.
+    names: HashSet<&'static str>,
+    /// Units of two letters: capitals are powers of ten, or bits and bytes.
+    units: HashSet<&'static str>,
+    /// Acronyms of two letters that are no words and no units.
+    acronyms: HashSet<&'static str>,
+}
 
-/// Units of two letters: capitals are powers of ten, or bits and bytes.
-const UNITS: [&str; 14] = [
-    "gb", "gw", "kb", "kw", "ma", "mb", "mm", "ms", "mw", "nm", "pa", "pb", "tb", "tw",
-];
-
-/// Acronyms of two letters that are no words and no units.
-const ACRONYMS: [&str; 14] = [
-    "ai", "am", "eu", "id", "ip", "js", "ml", "os", "pc", "pm", "tv", "ui", "uk", "vr",
-];
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let section = |name| {
+        let items = table::sections(include_str!("../data/case.txt"));
+        items.filter_map(move |(section, word)| (section == name).then_some(word))
+    };
+    Tables {
+        names: section("names").collect(),
+        units: section("units").collect(),
+        acronyms: section("acronyms").collect(),
+    }
+});
 
 /// Without the punctuation of the sentence. A dash before it belongs to it: an option of a command.
 fn bare(word: &str) -> &str {
@@ -64,7 +72,7 @@ fn either_way(one: &str, two: &str, begins: bool) -> bool {
         word.bytes()
             .all(|byte| byte.is_ascii_alphabetic() || byte == b'\'')
     };
-    if !letters(one) || UNITS.contains(&&*small) {
+    if !letters(one) || TABLES.units.contains(&*small) {
         return false;
     }
     let known = [Shape::of(one), Shape::of(two)];
@@ -74,9 +82,9 @@ fn either_way(one: &str, two: &str, begins: bool) -> bool {
     let acronym = known.contains(&Shape::Capitals);
     match small.len() {
         1 => matches!(&*small, "a" | "i"),
-        2 if acronym => ACRONYMS.contains(&&*small),
+        2 if acronym => TABLES.acronyms.contains(&*small),
         _ if begins && !acronym => true,
-        _ => !NAMES_TOO.contains(&&*small),
+        _ => !TABLES.names.contains(&*small),
     }
 }
 
