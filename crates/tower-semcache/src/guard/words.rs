@@ -19,10 +19,21 @@ pub(super) struct Words {
 pub(super) struct Word {
     range: Range<usize>,
     pub(super) case: Case,
-    /// The first word of a sentence: a capital says nothing there.
-    pub(super) opens: bool,
+    /// Whether a sentence begins with it.
+    pub(super) opens: Opens,
     /// A comma or another sign stands before it.
     pub(super) parted: bool,
+}
+
+/// What begins with a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Opens {
+    /// Nothing.
+    Nothing,
+    /// A line, or what stands after a colon.
+    Line,
+    /// A sentence, the text's first or after a full stop.
+    Sentence,
 }
 
 /// How a word was written.
@@ -79,7 +90,7 @@ impl Words {
     fn read(&mut self, text: &str) {
         let calm = text.contains(char::is_lowercase);
         let mut end = 0;
-        let (mut opens, mut parted) = (true, false);
+        let (mut opens, mut parted) = (Opens::Sentence, false);
         while let Some(c) = char_at(text, end) {
             let start = end;
             end += c.len_utf8();
@@ -89,17 +100,23 @@ impl Words {
                 let shouted = calm && word.starts_with(|c: char| c.is_ascii_uppercase());
                 let capital = shouted.then(|| CONTRACTIONS.capitals.get(word)).flatten();
                 self.push(capital.copied().unwrap_or(word), opens, parted);
-                (opens, parted) = (false, false);
+                (opens, parted) = (Opens::Nothing, false);
             } else if c.is_whitespace() {
-                (opens, parted) = (opens || c == '\n', parted || c == '\n');
+                if c == '\n' {
+                    (opens, parted) = (opens.max(Opens::Line), true);
+                }
             } else if is_sign(c) {
                 self.sign(c, parted);
-                (opens, parted) = (false, false);
+                (opens, parted) = (Opens::Nothing, false);
             } else if c == '-' && self.is_minus(text, start) {
                 self.sign(c, parted);
             } else if !is_mute(c) {
                 parted = true;
-                opens |= matches!(c, '.' | '!' | '?' | ':' | '\u{2026}');
+                opens = opens.max(match c {
+                    '.' | '!' | '?' | '\u{2026}' => Opens::Sentence,
+                    ':' => Opens::Line,
+                    _ => Opens::Nothing,
+                });
             }
         }
     }
@@ -124,10 +141,10 @@ impl Words {
     fn sign(&mut self, sign: char, parted: bool) {
         let start = self.buffer.len();
         self.buffer.push(sign);
-        self.add(start, Case::Lower, false, parted);
+        self.add(start, Case::Lower, Opens::Nothing, parted);
     }
 
-    fn push(&mut self, word: &str, opens: bool, parted: bool) {
+    fn push(&mut self, word: &str, opens: Opens, parted: bool) {
         let case = Case::of(word);
         let start = self.buffer.len();
         if word.is_ascii() {
@@ -162,22 +179,23 @@ impl Words {
                     let length = stem.len();
                     self.buffer.truncate(start + length);
                     self.add(start, case, opens, parted);
-                    return self.expand(long, Case::Lower, false, false);
+                    return self.expand(long, Case::Lower, Opens::Nothing, false);
                 }
             }
         }
         self.add(start, case, opens, parted);
     }
 
-    fn expand(&mut self, long: &str, case: Case, opens: bool, parted: bool) {
+    fn expand(&mut self, long: &str, case: Case, opens: Opens, parted: bool) {
         for (at, word) in long.split(' ').enumerate() {
             let start = self.buffer.len();
             self.buffer.push_str(word);
-            self.add(start, case, opens && at == 0, parted && at == 0);
+            let opens = if at == 0 { opens } else { Opens::Nothing };
+            self.add(start, case, opens, parted && at == 0);
         }
     }
 
-    fn add(&mut self, start: usize, case: Case, opens: bool, parted: bool) {
+    fn add(&mut self, start: usize, case: Case, opens: Opens, parted: bool) {
         let range = start..self.buffer.len();
         if !range.is_empty() {
             // What several words say is read as one piece of the buffer.
@@ -281,6 +299,15 @@ fn is_date(word: &str) -> bool {
     let (year, month) = word.split_once('-').unwrap_or((word, "00"));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     year.len() == 4 && month.len() == 2 && digits(year) && digits(month)
+}
+
+// === impl Word ===
+
+impl Word {
+    /// Whether a capital of it says nothing: it begins a sentence or a line.
+    pub(super) fn opens(&self) -> bool {
+        self.opens != Opens::Nothing
+    }
 }
 
 // === impl Case ===
