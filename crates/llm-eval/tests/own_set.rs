@@ -9,6 +9,9 @@ use serde_json::Value;
 const IDLE: &str = "a an the is are was were be do does did i you my your me to of in on at for with from by and or it \
                     this that what how which who can could would please tell hi hello";
 
+/// Where texts go: the examples of the guards' own tests.
+const ROUTES: &str = include_str!("../../tower-semcache/src/guard/route/examples.txt");
+
 /// The share of words in common from which two texts are nearly the same.
 const NEARLY: f64 = 0.8;
 
@@ -25,10 +28,12 @@ fn no_prompt_is_one_of_the_reference_or_of_fow_cache_or_nearly_one() {
     let others: BTreeSet<BTreeSet<String>> = others.iter().map(|text| words(text)).collect();
 
     let own = rows(llm_eval::LABELLED);
+    let routes = ROUTES.lines().filter(|line| !line.starts_with(['#', '[']));
     let own: BTreeSet<&str> = own
         .iter()
         .flat_map(|row| ["a", "b"].map(|key| row.get(key).and_then(Value::as_str)))
         .flatten()
+        .chain(routes)
         .collect();
     let shared: Vec<_> = own
         .into_iter()

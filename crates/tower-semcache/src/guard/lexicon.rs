@@ -65,6 +65,9 @@ pub(super) enum Role {
     Marker,
     Carrier,
     Task,
+    Together,
+    Earlier,
+    Later,
 }
 
 /// A unit of measure: amounts of one dimension are compared after multiplication.
@@ -85,7 +88,7 @@ pub(super) enum Number {
     Times(i64),
 }
 
-const ROLES: [(&str, Role); 24] = [
+const ROLES: [(&str, Role); 27] = [
     ("function", Role::Function),
     ("light", Role::Light),
     ("chatter", Role::Chatter),
@@ -110,6 +113,9 @@ const ROLES: [(&str, Role); 24] = [
     ("marker", Role::Marker),
     ("carrier", Role::Carrier),
     ("task", Role::Task),
+    ("together", Role::Together),
+    ("earlier", Role::Earlier),
+    ("later", Role::Later),
 ];
 
 /// The dimension of times of the day. No table has it.

@@ -80,6 +80,27 @@ fn directions_and_orders_are_kept() {
 }
 
 #[test]
+fn with_a_thing_is_not_before_or_after_it() {
+    let with = "can I take ibuprofen with aspirin";
+    refused(Rule::RELATION, with, "can I take ibuprofen after aspirin");
+    refused(
+        Rule::RELATION,
+        with,
+        "can I take ibuprofen before taking an aspirin",
+    );
+    refused(
+        Rule::RELATION,
+        "is it fine to run alongside physiotherapy",
+        "is it fine to run following physiotherapy",
+    );
+    accepted(with, "may I take ibuprofen together with aspirin?");
+    accepted(
+        "can I do sport after a vaccination",
+        "after a vaccination, can I do sport?",
+    );
+}
+
+#[test]
 fn negation_and_opposites_are_kept() {
     refused(
         Rule::NEGATION,

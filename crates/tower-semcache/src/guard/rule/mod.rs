@@ -14,6 +14,7 @@ mod names;
 mod negation;
 mod order;
 mod quotes;
+mod relation;
 mod scope;
 mod whose;
 
@@ -57,6 +58,8 @@ impl Rule {
     /// What stands around a word that relates two things must not change places: "better than". Nor may
     /// two things change places where nothing else changes, whatever stands between them.
     pub const ORDER: Self = Self::new("order", order::broken);
+    /// What is done with something is not done before it, nor after it.
+    pub const RELATION: Self = Self::new("relation", relation::broken);
     /// Names, and words with digits or capitals in them, must stand in both.
     pub const NAMES: Self = Self::new("names", names::broken);
     /// All, only, first, last, except, at least: must stand in both.
@@ -71,7 +74,7 @@ impl Rule {
     pub const FRAME: Self = Self::new("frame", frame::broken);
 
     /// All rules, the cheapest and most telling first.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::LANGUAGE,
         Self::QUOTES,
         Self::CASE,
@@ -84,6 +87,7 @@ impl Rule {
         Self::FOCUS,
         Self::DIRECTION,
         Self::ORDER,
+        Self::RELATION,
         Self::BINDINGS,
         Self::DECISIVE,
         Self::FRAME,
