@@ -11,6 +11,7 @@ mod load_test;
 mod matching;
 mod overhead;
 mod pictures;
+mod stream;
 mod stub;
 mod validation;
 mod words;
@@ -22,12 +23,13 @@ use crate::results::Results;
 type Make = fn(&Results) -> Result<Option<Section>, BoxError>;
 
 /// In the order of the page.
-const ALL: [Make; 11] = [
+const ALL: [Make; 12] = [
     load_test::section,
     herd::section,
     followers::section,
     overhead::section,
     matching::section,
+    stream::section,
     budget::section,
     batching::section,
     front_end::section,
