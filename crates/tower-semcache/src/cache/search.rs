@@ -64,18 +64,20 @@ impl<V> Cache<V> {
     {
         let asked = lookup.text.as_deref().filter(|_| lookup.control.lookup)?;
         let (scope, least) = (&lookup.scope, threshold.similarity());
+        // Most guards accept the nearest. Who rejects it pays for another search.
         let mut looked_at = Vec::new();
         for depth in [Depth::Nearest, Depth::Near, Depth::Deep] {
             let mut found = self.inner.index.search(scope, unit, least, depth);
             found
                 .candidates
-                .retain(|candidate| !looked_at.contains(&candidate.id.sequence));
+                .retain(|candidate| looked_at.binary_search(&candidate.id.sequence).is_err());
             found.candidates.truncate(MAX_GUARDED - looked_at.len());
             let hit = self.first_accepted(lookup, asked, &found.candidates, guard);
             if hit.is_some() || !found.more {
                 return hit;
             }
             looked_at.extend(found.candidates.iter().map(|c| c.id.sequence));
+            looked_at.sort_unstable();
         }
         None
     }

@@ -102,22 +102,28 @@ impl Signs {
         asked: &mut Asked<'_>,
         nearest: &mut Nearest,
     ) {
-        let Some(block) = self.blocks.get(number) else {
-            return;
-        };
-        let Some(asked) = asked.about(&block.centre) else {
-            return;
-        };
-        let limit = asked.limits.last_mut().map(|limit| {
-            *limit = nearest.limit().min(*limit);
-            *limit
-        });
         let mut distances = [0; ROWS];
-        if code::distances(&asked.signs, &asked.limits, &block.columns, &mut distances) {
+        if let Some(limit) = self.read(number, nearest.limit(), asked, &mut distances) {
             let first = u32::try_from(number * ROWS).unwrap_or(u32::MAX);
-            let rows = distances.get(..rows).unwrap_or_default();
-            nearest.offer(first, rows, limit.unwrap_or(u16::MAX));
+            nearest.offer(first, distances.get(..rows).unwrap_or_default(), limit);
         }
+    }
+
+    /// In how many signs each row of one segment differs, and in how many it may: no more than `most`.
+    /// `None` when none can be near, which the first signs may have told.
+    pub(super) fn read(
+        &self,
+        number: usize,
+        most: u16,
+        asked: &mut Asked<'_>,
+        distances: &mut [u16; ROWS],
+    ) -> Option<u16> {
+        let block = self.blocks.get(number)?;
+        let asked = asked.about(&block.centre)?;
+        let limit = asked.limits.last_mut()?;
+        *limit = most.min(*limit);
+        let limit = *limit;
+        code::distances(&asked.signs, &asked.limits, &block.columns, distances).then_some(limit)
     }
 
     /// In how many signs a row differs from this vector, coded about the same centre.

@@ -201,7 +201,7 @@ fn the_nearest_row_of_a_large_scope_is_found_through_growth_churn_and_shrinking(
         for (_, unit_there) in near {
             let asked = unit(noise.near(unit_there.as_slice(), 0.05));
             let expected = model.expected(&asked, at_least(0.3));
-            for depth in [Depth::Near, Depth::Deep] {
+            for depth in [Depth::Nearest, Depth::Near, Depth::Deep] {
                 let found = model.found(&asked, at_least(0.3), depth);
                 assert_eq!(found.first(), expected.first(), "{} rows", model.rows.len());
                 assert!(found.is_sorted_by_key(|(s, n)| (std::cmp::Reverse(*s), *n)));
@@ -270,7 +270,8 @@ fn a_row_that_is_moved_while_a_search_runs_is_not_missed() {
         loop {
             let last = kept.len() - 1 - moved.load(Ordering::Relaxed);
             let (unit, sequence) = (&kept[last], 100_000 + last as u64);
-            let found = index.search(&scope, unit, at_least(0.99), Depth::Near);
+            let depth = [Depth::Nearest, Depth::Near][last % 2];
+            let found = index.search(&scope, unit, at_least(0.99), depth);
             let met = found
                 .candidates
                 .iter()
@@ -281,6 +282,73 @@ fn a_row_that_is_moved_while_a_search_runs_is_not_missed() {
             }
         }
     });
+}
+
+/// Rows of three kinds, asked for from near to far: with the first floor of a search, the second and none.
+#[test]
+fn the_nearest_row_is_found_however_far_it_is() {
+    const DIMENSIONS: usize = 192;
+    let mut noise = Noise(17);
+    let topics: Vec<_> = (0..20).map(|_| noise.vector(DIMENSIONS)).collect();
+    let outweighs = |mut vector: Vec<f32>| {
+        vector[7] *= 40.0;
+        vector
+    };
+    let mut kinds = [Modelled::new(), Modelled::new(), Modelled::new()];
+    for n in 0..4_000u64 {
+        let rows = [
+            noise.vector(DIMENSIONS),
+            noise.near(&topics[n as usize % 20], 0.7),
+            outweighs(noise.vector(DIMENSIONS)),
+        ];
+        for (model, row) in kinds.iter_mut().zip(rows) {
+            model.insert(n, unit(row));
+        }
+    }
+    let least = at_least(0.2);
+    for (kind, model) in kinds.iter().enumerate() {
+        for n in 0..60u64 {
+            // Where one coordinate outweighs all others, signs say little about what is far.
+            if kind == 2 && n % 6 > 2 {
+                continue;
+            }
+            let (_, row) = &model.rows[&(n * 61)];
+            let by = (n % 6) as f32 * 0.4 / (DIMENSIONS as f32).sqrt();
+            let asked = unit(noise.near(row.as_slice(), by));
+            let expected = model.expected(&asked, least);
+            let found = model.found(&asked, least, Depth::Nearest);
+            assert_eq!(found.first(), expected.first(), "{kind} {n}");
+        }
+    }
+}
+
+#[test]
+fn a_search_for_the_nearest_says_whether_others_may_follow() {
+    const DIMENSIONS: usize = 256;
+    let mut noise = Noise(23);
+    let mut model = Modelled::new();
+    let middle = unit(noise.vector(DIMENSIONS));
+    for n in 0..2_000 {
+        let row = match n {
+            0 => middle.as_slice().to_vec(),
+            1..100 => noise.near(middle.as_slice(), 0.06),
+            _ => noise.vector(DIMENSIONS),
+        };
+        model.insert(n, unit(row));
+    }
+    let search = |cosine, depth| {
+        model
+            .index
+            .search(&model.scope, &middle, at_least(cosine), depth)
+    };
+    let found = search(0.8, Depth::Nearest);
+    assert!(found.more && found.candidates.len() < 100);
+    let all = search(0.8, Depth::Near);
+    assert_eq!(all.candidates.len(), 100);
+    assert!(!all.more);
+    let alone = search(0.99, Depth::Nearest);
+    assert_eq!(alone.candidates.len(), 1);
+    assert!(!alone.more);
 }
 
 proptest! {
