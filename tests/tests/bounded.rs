@@ -256,8 +256,12 @@ async fn the_backend_judges_what_is_worded_differently_past_the_cache() {
         0.0,
         "it tries again"
     );
-    let told =
-        value("judged_total{verdict=\"same\"}") + value("judged_total{verdict=\"different\"}");
+    let again = value("judged_again_total");
+    let told = again
+        + value("judged_total{verdict=\"same\"}")
+        + value("judged_total{verdict=\"different\"}");
+    assert!(again > 5.0, "{again} of {told} with a second answer");
+    assert_eq!(value("judge_noise"), 0.0);
     let asked = server.judged.load(Ordering::SeqCst) as f64;
     // One call a comparison, the first one twice, and perhaps some under way.
     assert!(

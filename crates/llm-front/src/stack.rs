@@ -27,7 +27,7 @@ use crate::config::types::BatchWindow;
 use crate::feedback::{self, Feedback};
 use crate::front::Front;
 use crate::journey::Stage;
-use crate::judges;
+use crate::judges::{self, AskAgain};
 use crate::keys::Keys;
 use crate::layer_metrics::LayerMetrics;
 use crate::layers::admission::AdmissionLayer;
@@ -129,8 +129,13 @@ where
     let secret = semantic::secret(config)?;
     let semantic = Tier::new(config)?;
     let judge = judges::judge(config, semantic.embedder.clone(), upstream.clone())?;
+    let again = AskAgain::new(
+        upstream.clone(),
+        &config.generate_model.0,
+        config.cache_entry_bytes.0,
+    );
     let (bounded, kept) = match &semantic.asks {
-        Some(_) => semantic::bounded(config, &secret, &cache, judge)?,
+        Some(_) => semantic::bounded(config, &secret, &cache, judge, again)?,
         None => (None, Kept::none()),
     };
     let matches = semantic.asks.is_some();

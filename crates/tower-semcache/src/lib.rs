@@ -186,7 +186,7 @@ pub use probe::{Probe, ProbeLayer};
 pub use receipt::{Given, Receipt};
 pub use record::{Cloned, ClonedWhen, Record};
 pub use scope::{Scope, ScopeBuilder, Secret};
-pub use semantic::{Bounded, Judged, Mode, NoEmbedder, Worker};
+pub use semantic::{Again, Bounded, Judged, Mode, NoEmbedder, Worker};
 pub use service::CacheService;
 pub use vector::Vector;
 pub use weigh::Weigh;

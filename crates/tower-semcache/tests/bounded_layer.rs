@@ -10,7 +10,7 @@ use tower_semcache::bounded::{Controller, Judgement, Reason, Settings};
 use tower_semcache::hashed::{HashedEmbedder, Ngrams};
 use tower_semcache::judge::{Comparison, Equal};
 use tower_semcache::{
-    AcceptAll, Bounded, Cache, CacheLayer, Cloned, Lookup, Matching, Mode, Secret,
+    AcceptAll, Again, Bounded, Cache, CacheLayer, Cloned, Lookup, Matching, Mode, Secret, Worker,
 };
 
 /// What a run came to.
@@ -51,7 +51,7 @@ async fn run<J>(
     mode: Mode,
     answer: impl Fn(usize, usize) -> String,
     judge: J,
-    works: bool,
+    hire: impl FnOnce(Worker<String, J>),
 ) -> Run
 where
     J: Service<Comparison<String>, Response = Judgement> + Clone + Send + 'static,
@@ -66,9 +66,7 @@ where
     let cache: Cache<String> = Cache::builder().build().expect("valid");
     let controller = Controller::new(settings()).expect("valid");
     let (bounded, worker) = Bounded::pair(controller, mode, cache.clone(), judge);
-    if works {
-        tokio::spawn(worker.run());
-    }
+    hire(worker);
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let fresh = Arc::new(answer);
@@ -110,6 +108,15 @@ where
     }
 }
 
+fn work<J>(worker: Worker<String, J>)
+where
+    J: Service<Comparison<String>, Response = Judgement> + Clone + Send + 'static,
+    J::Error: Into<BoxError>,
+    J::Future: Send,
+{
+    tokio::spawn(worker.run());
+}
+
 fn class_answer(class: usize, _: usize) -> String {
     format!("the answer of {class}")
 }
@@ -120,7 +127,7 @@ fn equal() -> Equal<impl Fn(&String) -> Option<String> + Clone> {
 
 #[tokio::test]
 async fn what_is_learned_from_judgements_is_served_and_keeps_to_the_bound() {
-    let run = run(2_500, Mode::Serve, class_answer, equal(), true).await;
+    let run = run(2_500, Mode::Serve, class_answer, equal(), work).await;
     let standing = run.bounded.snapshot().certificate;
     let stats = run.cache.stats();
     assert!(
@@ -142,7 +149,7 @@ async fn what_is_learned_from_judgements_is_served_and_keeps_to_the_bound() {
 async fn where_no_score_can_help_nothing_is_served_and_the_reason_is_told() {
     // Every answer is its own: no stored one is ever right.
     let own = |class: usize, n: usize| format!("{class} {n}");
-    let run = run(1_200, Mode::Serve, own, equal(), true).await;
+    let run = run(1_200, Mode::Serve, own, equal(), work).await;
     assert_eq!(
         run.cache.stats().hits_semantic,
         0,
@@ -158,9 +165,9 @@ async fn a_judge_that_fails_and_a_worker_that_never_ran_leave_the_cache_exact() 
     let failing = service_fn(|_: Comparison<String>| async {
         Err::<Judgement, BoxError>("the judge is away".into())
     });
-    let away = run(400, Mode::Serve, class_answer, failing, true).await;
+    let away = run(400, Mode::Serve, class_answer, failing, work).await;
     assert_eq!(away.cache.stats().hits_semantic, 0);
-    let idle = run(400, Mode::Serve, class_answer, equal(), false).await;
+    let idle = run(400, Mode::Serve, class_answer, equal(), drop).await;
     assert_eq!(idle.cache.stats().hits_semantic, 0);
     let reasons: Vec<_> = idle
         .bounded
@@ -175,11 +182,61 @@ async fn a_judge_that_fails_and_a_worker_that_never_ran_leave_the_cache_exact() 
 
 #[tokio::test]
 async fn a_shadow_serves_nothing_and_shows_what_it_would() {
-    let run = run(1_500, Mode::Shadow, class_answer, equal(), true).await;
+    let run = run(1_500, Mode::Shadow, class_answer, equal(), work).await;
     let standing = run.bounded.snapshot().certificate;
     assert_eq!(run.cache.stats().hits_semantic, 0);
     assert_eq!(standing.served, 0);
     assert!(standing.audited > 200, "{standing:?}");
     assert_eq!(run.wrong, 0);
     assert_eq!(run.hits as u64, run.cache.stats().hits_exact);
+}
+
+/// The answer to a question, from its canonical bytes.
+fn answer_of(again: &Again) -> String {
+    let text = std::str::from_utf8(again.canonical()).expect("a question");
+    let class = text.split(' ').find_map(|word| word.strip_prefix("topic"));
+    format!("the answer of {}", class.expect("a topic"))
+}
+
+#[tokio::test]
+async fn what_a_second_answer_clears_does_not_count_as_wrong() {
+    // One answer in thirty is a slip of the tongue; stored, it is as wrong as it sounds.
+    let slips = |class: usize, n: usize| match n % 30 {
+        0 => format!("er, the answer of {class}"),
+        _ => class_answer(class, n),
+    };
+    let again = service_fn(|again: Again| async move { Ok::<_, Infallible>(answer_of(&again)) });
+    let run = run(1_200, Mode::Serve, slips, equal(), |worker| {
+        work(worker.again(again));
+    })
+    .await;
+    let snapshot = run.bounded.snapshot();
+    assert!(snapshot.cleared > 4, "{snapshot:?}");
+    assert!(run.cache.stats().hits_semantic > 200, "{snapshot:?}");
+    let judged = run.bounded.judged();
+    let compared = (judged.same + judged.different) as f64;
+    assert!(
+        (0.02..0.2).contains(&(judged.again as f64 / compared)),
+        "{judged:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_judge_that_disagrees_with_itself_is_not_relied_on() {
+    // No two answers to a request are the same, but for those that the cache has.
+    let calls = AtomicUsize::new(0);
+    let calls = Arc::new(calls);
+    let again = service_fn(move |again: Again| {
+        let n = calls.fetch_add(1, Ordering::Relaxed);
+        async move { Ok::<_, Infallible>(format!("{} {n}", answer_of(&again))) }
+    });
+    let run = run(1_500, Mode::Serve, class_answer, equal(), |worker| {
+        work(worker.again(again));
+    })
+    .await;
+    let noise = run.bounded.snapshot().judge_noise;
+    assert!(noise.is_some_and(|noise| noise > 0.9), "{noise:?}");
+    let mut refused = run.bounded.refused();
+    let refused = refused.find(|(reason, _)| *reason == Reason::JudgeNoise);
+    assert!(refused.is_some_and(|(_, count)| count > 300), "{refused:?}");
 }

@@ -14,6 +14,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Limited};
 use llm_backend::RequestBody;
+use llm_backend::prompt::Endpoint;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -81,9 +82,10 @@ where
         let upstream = self.upstream.clone();
         Box::pin(async move {
             let question = question.ok_or("an answer has no text to compare")?;
+            let path = Endpoint::ChatCompletions.path();
             let mut pauses = PAUSES.into_iter();
             loop {
-                let response = upstream.clone().oneshot(request(&question)).await;
+                let response = upstream.clone().oneshot(post(path, question.clone())).await;
                 let pause = match &response {
                     Ok(response) if is_overload(response.status()) => pauses.next(),
                     Ok(_) => None,
@@ -122,10 +124,11 @@ fn question(comparison: &Comparison<Answer>, named: Option<&str>) -> Option<Byte
     Some(body.to_string().into())
 }
 
-fn request(question: &Bytes) -> Request<RequestBody> {
-    let mut request = Request::new(RequestBody::full(question.clone()));
+/// A request of the gateway's own.
+pub(super) fn post(path: &'static str, body: Bytes) -> Request<RequestBody> {
+    let mut request = Request::new(RequestBody::full(body));
     *request.method_mut() = Method::POST;
-    *request.uri_mut() = Uri::from_static("/v1/chat/completions");
+    *request.uri_mut() = Uri::from_static(path);
     let json = HeaderValue::from_static("application/json");
     request.headers_mut().insert(header::CONTENT_TYPE, json);
     request

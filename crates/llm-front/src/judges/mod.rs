@@ -1,7 +1,10 @@
 //! Who says whether two answers mean the same, once their callers are served: see [`tower_semcache::judge`].
 
+mod again;
 mod backend;
 mod said;
+
+pub(crate) use again::AskAgain;
 
 use crate::config::Config;
 use crate::config::types::Judge;

@@ -7,7 +7,8 @@ use crate::judges::{self, AnyJudge};
 use tower::BoxError;
 use tower_semcache::bounded::{Certificate, Controller};
 use tower_semcache::http::Answer;
-use tower_semcache::{Bounded, Cache, Mode, Secret};
+use tower_semcache::{Again, Bounded, Cache, Mode, Secret};
+use tower_service::Service;
 
 /// Comparisons at one time, where each is a call to the backend.
 const CALLS: usize = 4;
@@ -19,12 +20,17 @@ const CALLS: usize = 4;
 ///
 /// # Panics
 /// Outside of a tokio runtime.
-pub(crate) fn bounded(
+pub(crate) fn bounded<S>(
     config: &Config,
     secret: &Secret,
     cache: &Cache<Answer>,
     judge: AnyJudge,
-) -> Result<(Option<Bounded<Answer>>, Kept), BoxError> {
+    again: S,
+) -> Result<(Option<Bounded<Answer>>, Kept), BoxError>
+where
+    S: Service<Again, Response = Answer, Error = BoxError> + Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+{
     let Some(promise) = config.promise().transpose()? else {
         return Ok((None, Kept::none()));
     };
@@ -45,6 +51,7 @@ pub(crate) fn bounded(
         SemanticMode::Shadow => Mode::Shadow,
     };
     let (bounded, worker) = Bounded::pair(controller, mode, cache.clone(), judge);
+    let worker = worker.again(again);
     let worker = match config.judge {
         Judge::Backend => worker.concurrency(CALLS),
         Judge::Equal | Judge::Similarity => worker,

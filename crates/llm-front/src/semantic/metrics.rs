@@ -90,6 +90,16 @@ fn encode_bound(to: &mut To<'_, '_>, bounded: &Bounded<Answer>) -> Result<(), fm
             ("failed", judged.failed),
         ],
     )?;
+    to.counter(
+        "semcache_judged_again",
+        "Pairs of fresh answers to one request compared: what the judge's noise is known from",
+        judged.again,
+    )?;
+    to.counter(
+        "semcache_cleared",
+        "Answers found different at first, and the same as a second fresh one",
+        snapshot.cleared,
+    )?;
     to.family(
         "semcache_audits",
         "Would-be hits that the coin sent to the backend: begun, and of these found wrong or failed",
@@ -145,6 +155,11 @@ fn encode_bound(to: &mut To<'_, '_>, bounded: &Bounded<Answer>) -> Result<(), fm
             "semcache_audit_rate",
             "Least share of would-be hits that are audited",
             standing.audit_rate,
+        ),
+        (
+            "semcache_judge_noise",
+            "Share of pairs of fresh answers to one request that the judge found different; above a quarter of max-wrong nothing is served",
+            snapshot.judge_noise.unwrap_or(0.0),
         ),
         (
             "semcache_risk_threshold",

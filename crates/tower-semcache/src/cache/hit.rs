@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::entry::{Entry, EntryId};
@@ -31,6 +32,11 @@ impl<V> Hit<V> {
     /// The text whose answer it is, where it was stored with one.
     pub(crate) fn text(&self) -> Option<&str> {
         self.entry.text.as_deref()
+    }
+
+    /// The canonical bytes of the request that it was stored for.
+    pub(crate) fn canonical(&self) -> &Bytes {
+        &self.entry.canonical
     }
 
     /// The entry that the answer was stored with; for a copy that was [promoted](super::Cache::promote),

@@ -23,6 +23,8 @@ pub struct Comparison<V> {
     asked: Arc<str>,
     stored: Hit<V>,
     fresh: Hit<V>,
+    /// In place of the fresh answer: another one to the same request.
+    again: Option<V>,
 }
 
 // === impl Comparison ===
@@ -33,7 +35,14 @@ impl<V> Comparison<V> {
             asked,
             stored,
             fresh,
+            again: None,
         }
+    }
+
+    /// With another fresh answer to the same request.
+    pub(crate) fn with(mut self, again: V) -> Self {
+        self.again = Some(again);
+        self
     }
 
     /// The text that was asked.
@@ -57,7 +66,7 @@ impl<V> Comparison<V> {
     /// The fresh answer to what was asked.
     #[must_use]
     pub fn fresh(&self) -> &V {
-        self.fresh.value()
+        self.again.as_ref().unwrap_or_else(|| self.fresh.value())
     }
 }
 

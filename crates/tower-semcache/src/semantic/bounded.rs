@@ -40,6 +40,7 @@ pub(super) struct Counts {
     pub(super) same: AtomicU64,
     pub(super) different: AtomicU64,
     pub(super) failed: AtomicU64,
+    pub(super) again: AtomicU64,
 }
 
 /// How comparisons came out, since the start.
@@ -52,6 +53,8 @@ pub struct Judged {
     pub different: u64,
     /// No judgement came: the answer, or the judge, failed.
     pub failed: u64,
+    /// Two fresh answers to one request were compared: see [`Worker::again`].
+    pub again: u64,
 }
 
 /// How many audits may wait for the judge. One beyond them fails.
@@ -113,11 +116,13 @@ impl<V> Bounded<V> {
             same,
             different,
             failed,
+            again,
         } = &self.shared.counts;
         Judged {
             same: same.load(Ordering::Relaxed),
             different: different.load(Ordering::Relaxed),
             failed: failed.load(Ordering::Relaxed),
+            again: again.load(Ordering::Relaxed),
         }
     }
 
@@ -203,6 +208,11 @@ impl Shared {
         count.fetch_add(1, Ordering::Relaxed);
         self.controller.lock().judged(ticket, judgement)
     }
+
+    pub(super) fn compared_fresh(&self, judgement: Judgement) {
+        self.counts.again.fetch_add(1, Ordering::Relaxed);
+        self.controller.lock().compared_fresh(judgement);
+    }
 }
 
 impl<V> Clone for Bounded<V> {
@@ -226,7 +236,7 @@ impl<V> fmt::Debug for Bounded<V> {
 /// whatever callers and backends do.
 ///
 /// Without a source of chance it is 0, which audits.
-fn random() -> f64 {
+pub(super) fn random() -> f64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {
         // 53 bits: the integers that an f64 holds exactly.

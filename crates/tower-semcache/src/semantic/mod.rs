@@ -1,6 +1,8 @@
 //! The semantic tier: who embeds, who has the last word, and who decides under a bound.
 
+mod again;
 mod bounded;
+mod case;
 mod decider;
 mod mode;
 mod search;
@@ -19,6 +21,7 @@ use tower_service::Service;
 use crate::matching::Matching;
 use crate::vector::Vector;
 
+pub use again::Again;
 pub use bounded::{Bounded, Judged};
 pub use mode::Mode;
 pub use worker::Worker;

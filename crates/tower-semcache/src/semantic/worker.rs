@@ -5,12 +5,15 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tower::BoxError;
-use tower::util::Oneshot;
+use tower::ServiceExt as _;
+use tower::util::BoxCloneSyncService;
 use tower_service::Service;
 
+use super::again::Again;
 use super::bounded::Shared;
+use super::case::{AskAgain, Case};
 use super::trial::Work;
-use crate::bounded::{Fresh, Judgement, Next, Ticket};
+use crate::bounded::Judgement;
 use crate::cache::Cache;
 use crate::judge::Comparison;
 
@@ -23,6 +26,7 @@ pub struct Worker<V, J> {
     waiting: mpsc::Receiver<Work<V>>,
     cache: Cache<V>,
     judge: J,
+    again: Option<AskAgain<V>>,
     concurrency: usize,
     deadline: Duration,
 }
@@ -45,9 +49,28 @@ impl<V, J> Worker<V, J> {
             waiting,
             cache,
             judge,
+            again: None,
             concurrency: CONCURRENCY,
             deadline: DEADLINE,
         }
+    }
+
+    /// Who answers a request once more, past the cache. Then an answer found different is compared with
+    /// a second fresh answer before it counts as wrong; and after one comparison in sixteen two fresh
+    /// answers to one request are compared, which tells how often the judge disagrees with itself:
+    /// above a quarter of the allowed share of wrong answers nothing is served
+    /// ([`Reason::JudgeNoise`](crate::bounded::Reason::JudgeNoise)).
+    ///
+    /// Default: nobody. The judge then looks at the same two answers twice, and its noise is not known.
+    pub fn again<S>(mut self, service: S) -> Self
+    where
+        S: Service<Again, Response = V> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        V: 'static,
+    {
+        self.again = Some(BoxCloneSyncService::new(service.map_err(Into::into)));
+        self
     }
 
     /// How many comparisons are made at one time; at least one. Default: 8.
@@ -56,7 +79,7 @@ impl<V, J> Worker<V, J> {
         self
     }
 
-    /// How long one comparison may take. One that takes longer fails. Default: 2 minutes.
+    /// How long one comparison, or one answer to compare, may take. One that takes longer fails. Default: 2 minutes.
     pub const fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -77,6 +100,7 @@ where
             mut waiting,
             cache,
             judge,
+            again,
             concurrency,
             deadline,
         } = self;
@@ -94,6 +118,7 @@ where
                             shared: Arc::clone(&shared),
                             cache: cache.clone(),
                             judge: judge.clone(),
+                            again: again.clone(),
                             deadline,
                         };
                         comparisons.spawn(case.settle(work));
@@ -104,86 +129,6 @@ where
             refit(&shared).await;
         }
         while comparisons.join_next().await.is_some() {}
-    }
-}
-
-/// What one comparison needs.
-struct Case<V, J> {
-    shared: Arc<Shared>,
-    cache: Cache<V>,
-    judge: J,
-    deadline: Duration,
-}
-
-impl<V, J> Case<V, J>
-where
-    J: Service<Comparison<V>, Response = Judgement> + Clone,
-    J::Error: Into<BoxError>,
-{
-    async fn settle(self, work: Work<V>) {
-        let Work {
-            ticket,
-            asked,
-            mut stored,
-            neighbours,
-            fresh,
-        } = work;
-        // Dropped halfway (the runtime ends, the judge panics), the audit has failed.
-        let mut open = Open {
-            shared: Arc::clone(&self.shared),
-            ticket: Some(ticket),
-        };
-        while let Some(ticket) = &open.ticket {
-            // The first comparison has its answer at hand; a further one looks it up.
-            let near = neighbours.get(ticket.candidate());
-            let found = stored.take().or_else(|| self.cache.peek_neighbour(near?));
-            let Some(other) = found else { return };
-            let comparison = Comparison::new(Arc::clone(&asked), other.clone(), fresh.clone());
-            let judgement = compare(self.judge.clone(), self.deadline, comparison).await;
-            let Some(ticket) = open.ticket.take() else {
-                return;
-            };
-            let Some(judgement) = judgement else {
-                open.ticket = Some(ticket);
-                return;
-            };
-            let next = self.shared.judged(ticket, judgement);
-            // A second look may still clear the pair.
-            let settled =
-                !matches!(&next, Next::Compare(ticket) if ticket.fresh() == Fresh::Second);
-            if settled && judgement == Judgement::Different {
-                self.cache.veto(other.entry(), fresh.entry());
-            }
-            match next {
-                Next::Done(cluster) => {
-                    self.cache.set_cluster(fresh.entry(), cluster.into());
-                }
-                Next::Compare(ticket) => open.ticket = Some(ticket),
-            }
-        }
-    }
-}
-
-/// `None`: no judgement.
-async fn compare<V, J>(judge: J, deadline: Duration, comparison: Comparison<V>) -> Option<Judgement>
-where
-    J: Service<Comparison<V>, Response = Judgement>,
-{
-    let judged = Oneshot::new(judge, comparison);
-    tokio::time::timeout(deadline, judged).await.ok()?.ok()
-}
-
-/// A ticket that fails unless it is taken.
-struct Open {
-    shared: Arc<Shared>,
-    ticket: Option<Ticket>,
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.shared.failed(ticket);
-        }
     }
 }
 
