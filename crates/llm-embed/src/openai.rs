@@ -117,7 +117,7 @@ impl OpenAi {
     {
         let id = EmbedderId::digest("openai 1", &[name.as_bytes(), model.as_bytes()]);
         let model: Arc<str> = model.into();
-        let call = batch_fn(move |texts| embed(server.clone(), Arc::clone(&model), texts));
+        let call = batch_fn(move |texts| embed_all(server.clone(), Arc::clone(&model), texts));
         let batches = BatchLayer::new(TEXTS).window(Window::WhileBusy(WAIT));
         Self {
             id,
@@ -126,15 +126,51 @@ impl OpenAi {
     }
 }
 
+/// All texts at once; where the server refuses them so, by halves: a text that is too long for it must not cost others their
+/// vectors.
+async fn embed_all<S, B>(server: S, model: Arc<str>, texts: Vec<Arc<str>>) -> BatchResult<Vector>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone,
+    S::Error: Into<BoxError>,
+    B: Body<Data = Bytes, Error: Into<BoxError>>,
+{
+    let mut vectors = Vec::with_capacity(texts.len());
+    // The first of them last.
+    let mut parts = vec![&*texts];
+    while let Some(part) = parts.pop() {
+        match embed(server.clone(), &model, part).await {
+            Ok(found) => vectors.extend(found.into_iter().map(Ok)),
+            Err(error) if !refuses_texts(&error) => return Err(error),
+            Err(error) => match part.split_at(part.len() / 2) {
+                ([], _) => vectors.push(Err(error)),
+                (first, second) => parts.extend([second, first]),
+            },
+        }
+    }
+    Ok(vectors)
+}
+
+/// Whether it is the texts that the server will not have.
+fn refuses_texts(error: &BoxError) -> bool {
+    error.downcast_ref().is_some_and(|refused: &Refused| {
+        matches!(
+            refused.status,
+            StatusCode::BAD_REQUEST
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::UNPROCESSABLE_ENTITY
+        )
+    })
+}
+
 /// One call.
-async fn embed<S, B>(server: S, model: Arc<str>, texts: Vec<Arc<str>>) -> BatchResult<Vector>
+async fn embed<S, B>(server: S, model: &str, texts: &[Arc<str>]) -> Result<Vec<Vector>, BoxError>
 where
     S: Service<Request<RequestBody>, Response = Response<B>>,
     S::Error: Into<BoxError>,
     B: Body<Data = Bytes, Error: Into<BoxError>>,
 {
     let ask = Ask {
-        model: &model,
+        model,
         input: texts.iter().map(|text| &**text).collect(),
         encoding_format: "float",
     };
@@ -162,8 +198,7 @@ where
         }
     }
     let vectors: Option<Vec<_>> = vectors.into_iter().collect();
-    let vectors = vectors.ok_or(Unreadable { source: None })?;
-    Ok(vectors.into_iter().map(Ok).collect())
+    vectors.ok_or_else(|| Unreadable { source: None }.into())
 }
 
 impl Service<Arc<str>> for OpenAi {
@@ -240,6 +275,7 @@ mod tests {
     use super::*;
     use http_body_util::Full;
     use serde_json::{Value, json};
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use tower::service_fn;
 
     fn server(
@@ -286,6 +322,45 @@ mod tests {
             let vector = vector.expect("embedded");
             assert_eq!(vector.as_slice(), [text.len() as f32]);
         }
+    }
+
+    #[tokio::test]
+    async fn a_text_that_the_server_refuses_costs_no_other_one_its_vector() {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let embedder = OpenAi::new(
+            server(move |ask| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                let too_long = |text: &Value| text.as_str().is_some_and(|text| text.len() > 20);
+                match ask["input"].as_array() {
+                    Some(texts) if texts.iter().any(too_long) => {
+                        (400, json!({ "error": { "message": "input is too long" } }))
+                    }
+                    _ => lengths(ask),
+                }
+            }),
+            "s",
+            "m",
+        );
+        let texts: Vec<String> = (1..24).map(|length| "x".repeat(length)).collect();
+        let calls_to = texts
+            .iter()
+            .map(|text| embedder.clone().oneshot(text.as_str().into()));
+        for (text, vector) in texts
+            .iter()
+            .zip(futures_util::future::join_all(calls_to).await)
+        {
+            match vector {
+                Ok(vector) => assert_eq!(vector.as_slice(), [text.len() as f32]),
+                Err(error) => {
+                    assert!(text.len() > 20, "{error}");
+                    let chain = format!("{error} {:?}", error.source());
+                    assert!(chain.contains("too long"), "{chain}");
+                }
+            }
+        }
+        let calls = calls.load(Ordering::Relaxed);
+        assert!(calls < texts.len(), "{calls} calls");
     }
 
     #[tokio::test]
