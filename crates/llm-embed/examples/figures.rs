@@ -1,52 +1,94 @@
-//! How fast the model is on this machine: `cargo run --release -p llm-embed --features minilm --example figures -- DIR [THREADS]`.
+//! How fast the model is on this machine, in either precision, with one thread and with two:
+//!
+//! ```text
+//! cargo run --release -p llm-embed --features minilm --example figures -- DIR [--threads 1,2] [--json results/embedding.json]
+//! ```
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_types,
     reason = "a program that measures real time"
 )]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use llm_embed::minilm::MiniLm;
+use llm_embed::minilm::{MiniLm, Precision};
+use serde_json::{Value, json};
 use tower::{BoxError, ServiceExt};
 
-/// Fifteen tokens, the two special ones included.
+/// Of [`TOKENS`] tokens, the two special ones included.
 const PROMPT: &str = "how do i convert a distance of 5 km to miles?";
+const TOKENS: u32 = 15;
+
+/// Callers that come at once.
+const CALLERS: usize = 32;
+
+const COMMAND: &str = "cargo run --release -p llm-embed --features minilm --example figures -- \
+                       models/all-MiniLM-L6-v2 --json results/embedding.json";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), BoxError> {
+    let (mut folder, mut threads, mut json) = (None, "1,2".to_owned(), None);
     let mut arguments = std::env::args().skip(1);
-    let folder = arguments.next().ok_or("which folder?")?;
-    let threads = arguments.next().map_or(Ok(1), |threads| threads.parse())?;
-    let started = Instant::now();
-    let model = MiniLm::builder().threads(threads).load(folder)?;
-    println!("loaded in {:?}: {model:?}", started.elapsed());
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--threads" => threads = arguments.next().ok_or("--threads needs numbers")?,
+            "--json" => json = Some(arguments.next().ok_or("--json needs a file")?),
+            _ => folder = Some(argument),
+        }
+    }
+    let folder = folder.ok_or("which folder?")?;
+    let mut rows = Vec::new();
+    for precision in [Precision::Fp32, Precision::Int8] {
+        for threads in threads.split(',') {
+            rows.push(row(Path::new(&folder), precision, threads.parse()?).await?);
+        }
+    }
+    if let Some(file) = json {
+        let result = json!({
+            "command": COMMAND,
+            "instructions": instructions(),
+            "prompt": PROMPT,
+            "prompt_tokens": TOKENS,
+            "callers": CALLERS,
+            "rows": rows,
+        });
+        std::fs::write(file, format!("{result:#}\n"))?;
+    }
+    Ok(())
+}
 
-    let (mut times, cpu) = (Vec::new(), Cpu::now());
-    for _ in 0..300 {
+async fn row(folder: &Path, precision: Precision, threads: usize) -> Result<Value, BoxError> {
+    let builder = MiniLm::builder().threads(threads).precision(precision);
+    let model = builder.load(folder)?;
+    println!("{precision}, threads: {threads}, {}", model.id());
+
+    let mut alone = Times::new();
+    for _ in 0..600 {
         let started = Instant::now();
         model.embed(&[PROMPT])?;
-        times.push(started.elapsed());
+        alone.add(started);
     }
-    println!("one text: p50 {:?}, {}", median(&mut times), cpu.per(300));
+    let (p50, p99, cpu) = (alone.ms(0.5), alone.ms(0.99), alone.cpu_ms(600));
+    println!("  one text: p50 {p50:.2} ms, p99 {p99:.2} ms, CPU {cpu:.2} ms");
 
-    let texts: Vec<String> = (0..32)
+    let texts: Vec<String> = (0..CALLERS)
         .map(|n| PROMPT.replace('5', &n.to_string()))
         .collect();
-    let (mut times, cpu) = (Vec::new(), Cpu::now());
+    let mut by_hand = Times::new();
     for _ in 0..40 {
         let started = Instant::now();
         model.embed(&texts)?;
-        times.push(started.elapsed());
+        by_hand.add(started);
     }
-    let rate = 32.0 / median(&mut times).as_secs_f64();
-    println!("32 texts: {rate:.0} a second, {}", cpu.per(40 * 32));
+    let by_hand = CALLERS as f64 / by_hand.ms(0.5) * 1e3;
+    println!("  {CALLERS} texts by hand: {by_hand:.0} a second");
 
     let service = model.service();
     let texts: Vec<Arc<str>> = texts.into_iter().map(Arc::from).collect();
-    let (mut times, cpu) = (Vec::new(), Cpu::now());
-    for _ in 0..40 {
+    let mut batched = Times::new();
+    for _ in 0..60 {
         let started = Instant::now();
         let calls: Vec<_> = texts
             .iter()
@@ -55,47 +97,83 @@ async fn main() -> Result<(), BoxError> {
         for call in calls {
             call.await??;
         }
-        times.push(started.elapsed());
+        batched.add(started);
     }
-    let rate = 32.0 / median(&mut times).as_secs_f64();
+    let rate = |share| CALLERS as f64 / batched.ms(share) * 1e3;
+    let (median, slow, fast) = (rate(0.5), rate(0.9), rate(0.1));
+    let batched_cpu = batched.cpu_ms(60 * CALLERS);
     println!(
-        "32 callers at once: {rate:.0} a second, {}",
-        cpu.per(40 * 32)
+        "  {CALLERS} callers at once: {median:.0} a second ({slow:.0} to {fast:.0}), CPU {batched_cpu:.2} ms a text"
     );
-
-    let (mut times, cpu) = (Vec::new(), Cpu::now());
-    for text in texts.iter().cycle().take(300) {
-        let started = Instant::now();
-        service.clone().oneshot(Arc::clone(text)).await?;
-        times.push(started.elapsed());
-    }
-    println!("one caller: p50 {:?}, {}", median(&mut times), cpu.per(300));
-    Ok(())
+    Ok(json!({
+        "precision": precision.to_string(),
+        "threads": threads,
+        "one_text": { "p50_ms": cut(p50), "p99_ms": cut(p99), "cpu_ms": cut(cpu) },
+        "callers_at_once": {
+            "texts_a_second": median.round(),
+            "texts_a_second_p10_to_p90": [slow.round(), fast.round()],
+            "cpu_ms_a_text": cut(batched_cpu),
+        },
+    }))
 }
 
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+fn cut(ms: f64) -> f64 {
+    (ms * 100.0).round() / 100.0
 }
 
-/// Time that the processors gave to this process, which neighbours do not disturb.
-struct Cpu(f64);
+fn instructions() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vnni") {
+            return "AVX-512, VNNI";
+        }
+        if is_x86_feature_detected!("avx512bw") {
+            return "AVX-512";
+        }
+        if is_x86_feature_detected!("avx2") {
+            return "AVX2";
+        }
+    }
+    std::env::consts::ARCH
+}
 
-impl Cpu {
-    fn now() -> Self {
-        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        let ticks = stat.split(' ').skip(13).take(2);
-        // A tick is 10 ms wherever Linux runs.
-        Self(
-            ticks
-                .filter_map(|ticks| ticks.parse::<f64>().ok())
-                .sum::<f64>()
-                * 10.0,
-        )
+/// What some runs took.
+struct Times {
+    each: Vec<Duration>,
+    cpu: f64,
+}
+
+impl Times {
+    fn new() -> Self {
+        Self {
+            each: Vec::new(),
+            cpu: cpu_ms(),
+        }
     }
 
-    fn per(&self, texts: u32) -> String {
-        let spent = Self::now().0 - self.0;
-        format!("{:.2} ms of CPU a text", spent / f64::from(texts))
+    fn add(&mut self, started: Instant) {
+        self.each.push(started.elapsed());
     }
+
+    /// The time that this share of the runs kept to.
+    fn ms(&self, share: f64) -> f64 {
+        let mut each = self.each.clone();
+        each.sort_unstable();
+        let at = (each.len() as f64 * share) as usize;
+        each.get(at).map_or(f64::NAN, Duration::as_secs_f64) * 1e3
+    }
+
+    /// What the processors gave to this process since, for each of some texts: neighbours disturb it less than
+    /// they do the time on the wall.
+    fn cpu_ms(&self, texts: usize) -> f64 {
+        (cpu_ms() - self.cpu) / texts as f64
+    }
+}
+
+fn cpu_ms() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = stat.split(' ').skip(13).take(2);
+    let ticks = ticks.filter_map(|ticks| ticks.parse::<f64>().ok());
+    // A tick is 10 ms wherever Linux runs.
+    ticks.sum::<f64>() * 10.0
 }

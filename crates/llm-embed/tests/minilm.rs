@@ -5,10 +5,10 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{cosine, model};
+use common::{cosine, load, model, models, texts};
 use llm_embed::Embedder;
 use llm_embed::error::TooLong;
-use llm_embed::minilm::{MiniLm, batches};
+use llm_embed::minilm::{MiniLm, Precision, batches};
 use tower::{Service, ServiceExt};
 
 #[test]
@@ -28,26 +28,67 @@ fn cosines_are_those_of_the_published_model() {
 }
 
 #[test]
-fn a_text_has_the_same_vector_in_any_company() {
-    let Some(model) = model() else { return };
-    // More tokens than one pass takes, in texts of 4 to 70 tokens.
-    let texts: Vec<String> = (0..12)
-        .map(|n| "how are you ".repeat(1 + 2 * n) + &n.to_string())
+fn cosines_in_8_bits_are_near_those_of_the_published_model() {
+    let (Some(whole), Some(bytes)) = (model(), load(Precision::Int8, 1)) else {
+        return;
+    };
+    let texts = [
+        "convert 5 km to miles",
+        "convert 5 miles to km",
+        "how many miles is 5 km",
+    ];
+    let vectors = bytes.embed(&texts).expect("short texts");
+    for (other, expected) in [(1, 0.987_13), (2, 0.883_09)] {
+        let found = cosine(&vectors[0], &vectors[other]);
+        assert!((found - expected).abs() < 0.01, "{found} for {expected}");
+    }
+    let texts = common::texts();
+    let pairs = whole.embed(&texts).expect("short texts").into_iter();
+    let pairs = pairs.zip(bytes.embed(&texts).expect("short texts"));
+    let cosines: Vec<_> = pairs.map(|(one, two)| cosine(&one, &two)).collect();
+    let least = cosines.iter().copied().fold(1.0, f64::min);
+    let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
+    println!("{} texts: least {least:.4}, mean {mean:.4}", texts.len());
+    let worst = texts.iter().zip(&cosines).min_by(|a, b| a.1.total_cmp(b.1));
+    assert!(least >= 0.99, "{worst:?}");
+}
+
+#[test]
+fn each_precision_has_an_id_of_its_own() {
+    let ids: Vec<_> = models()
+        .map(|model| (model.precision(), model.id()))
         .collect();
-    let together = model.embed(&texts).expect("within the window");
-    for (text, vector) in texts.iter().zip(&together) {
-        let alone = model.embed(&[text]).expect("within the window");
-        let cosine = cosine(vector, &alone[0]);
-        assert!((cosine - 1.0).abs() < 1e-6, "{cosine}: {text}");
+    let [(Precision::Fp32, one), (Precision::Int8, two)] = ids[..] else {
+        assert!(ids.is_empty(), "{ids:?}");
+        return;
+    };
+    assert_ne!(one, two);
+    assert_eq!(model().map(|model| model.id()), Some(one));
+}
+
+#[test]
+fn a_text_has_the_same_vector_in_any_company_bit_for_bit() {
+    for model in models() {
+        // More tokens than one pass takes.
+        let texts = texts();
+        let together = model.embed(&texts).expect("within the window");
+        let shared = load(model.precision(), 2).expect("there it is");
+        for (text, vector) in texts.iter().zip(&together).step_by(3) {
+            let alone = model.embed(&[text]).expect("within the window");
+            assert!(vector.as_slice() == alone[0].as_slice(), "{text}");
+            let shared = shared.embed(&[text]).expect("within the window");
+            assert!(vector.as_slice() == shared[0].as_slice(), "{text}");
+        }
     }
 }
 
 #[test]
 fn vectors_have_norm_one_even_of_nothing() {
-    let Some(model) = model() else { return };
-    for text in ["", "  ", "?", "你好", "[PAD]", "\u{0}", "e\u{301}"] {
-        let vectors = model.embed(&[text]).expect("a vector");
-        assert!((cosine(&vectors[0], &vectors[0]) - 1.0).abs() < 1e-5);
+    for model in models() {
+        for text in ["", "  ", "?", "你好", "[PAD]", "\u{0}", "e\u{301}"] {
+            let vectors = model.embed(&[text]).expect("a vector");
+            assert!((cosine(&vectors[0], &vectors[0]) - 1.0).abs() < 1e-5);
+        }
     }
 }
 
@@ -62,34 +103,35 @@ fn a_special_token_written_in_a_text_is_text() {
 
 #[test]
 fn a_text_past_the_window_is_refused_and_the_others_are_not() {
-    let Some(model) = model() else { return };
-    assert_eq!(model.window(), 256);
-    // Two of the tokens are the special ones.
-    let (full, long) = ("word ".repeat(254), "word ".repeat(255));
-    let huge = " ".repeat(1 << 20);
-    let results = model.embed_each(&[&full, &long, &huge, "short"]);
-    let refused: Vec<_> = results
-        .iter()
-        .map(|result| {
-            let error = result.as_ref().err()?;
-            Some(
-                error
-                    .downcast_ref::<TooLong>()
-                    .expect("too long")
-                    .to_string(),
-            )
-        })
-        .collect();
-    assert_eq!(refused[0], None);
-    assert_eq!(refused[3], None);
-    assert_eq!(
-        refused[1].as_deref(),
-        Some("a text of 257 tokens is past the window of 256 tokens")
-    );
-    assert_eq!(
-        refused[2].as_deref(),
-        Some("a text of 1048576 bytes is past the window of 256 tokens")
-    );
+    for model in models() {
+        assert_eq!(model.window(), 256);
+        // Two of the tokens are the special ones.
+        let (full, long) = ("word ".repeat(254), "word ".repeat(255));
+        let huge = " ".repeat(1 << 20);
+        let results = model.embed_each(&[&full, &long, &huge, "short"]);
+        let refused: Vec<_> = results
+            .iter()
+            .map(|result| {
+                let error = result.as_ref().err()?;
+                Some(
+                    error
+                        .downcast_ref::<TooLong>()
+                        .expect("too long")
+                        .to_string(),
+                )
+            })
+            .collect();
+        assert_eq!(refused[0], None);
+        assert_eq!(refused[3], None);
+        assert_eq!(
+            refused[1].as_deref(),
+            Some("a text of 257 tokens is past the window of 256 tokens")
+        );
+        assert_eq!(
+            refused[2].as_deref(),
+            Some("a text of 1048576 bytes is past the window of 256 tokens")
+        );
+    }
 }
 
 #[tokio::test]

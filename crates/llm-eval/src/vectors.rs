@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use llm_backend::client;
-use llm_embed::minilm::MiniLm;
+use llm_embed::minilm::{MiniLm, Precision};
 use llm_embed::openai::OpenAi;
 use llm_embed::{Embedder as _, EmbedderId};
 use tower::{BoxError, ServiceExt};
@@ -27,6 +27,8 @@ pub enum Named {
     Hashed,
     /// all-MiniLM-L6-v2 (`cargo xtask model fetch`)
     Minilm,
+    /// The same in 8-bit integers
+    MinilmInt8,
     /// Any OpenAI-compatible server (`--url`, `--model`)
     Openai,
 }
@@ -70,6 +72,7 @@ impl Named {
             Self::HashedWords => "hashed-words",
             Self::Hashed => "hashed",
             Self::Minilm => "minilm",
+            Self::MinilmInt8 => "minilm-int8",
             Self::Openai => "openai",
         }
     }
@@ -107,7 +110,8 @@ impl Vectors {
         match embedder {
             Named::HashedWords => Ok(hashed(Ngrams::Words, texts)),
             Named::Hashed => Ok(hashed(Ngrams::WordsAndPairs, texts)),
-            Named::Minilm => minilm(settings, texts),
+            Named::Minilm => minilm(Precision::Fp32, settings, texts),
+            Named::MinilmInt8 => minilm(Precision::Int8, settings, texts),
             Named::Openai => openai(settings, texts),
         }
     }
@@ -169,11 +173,15 @@ fn hashed(ngrams: Ngrams, texts: &[Arc<str>]) -> Vectors {
     vectors
 }
 
-fn minilm(settings: &Settings, texts: &[Arc<str>]) -> Result<Vectors, BoxError> {
+fn minilm(
+    precision: Precision,
+    settings: &Settings,
+    texts: &[Arc<str>],
+) -> Result<Vectors, BoxError> {
     let Settings {
         folder, threads, ..
     } = settings;
-    let model = load(folder, *threads)?;
+    let model = load(precision, folder, *threads)?;
     let mut vectors = Vectors::new(Some(model.id()));
     let mut progress = Progress::new("embedding");
     for (step, some) in texts.chunks(STEP).enumerate() {
@@ -186,9 +194,10 @@ fn minilm(settings: &Settings, texts: &[Arc<str>]) -> Result<Vectors, BoxError> 
     Ok(vectors)
 }
 
-fn load(folder: &Path, threads: usize) -> Result<MiniLm, BoxError> {
+fn load(precision: Precision, folder: &Path, threads: usize) -> Result<MiniLm, BoxError> {
     MiniLm::builder()
         .threads(threads)
+        .precision(precision)
         .load(folder)
         .map_err(|error| {
             let fix = "`cargo xtask model fetch` gets it, --model-dir names another folder";

@@ -6,13 +6,20 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::bert::{Config, Encoder};
+use super::Precision;
+use super::bert::{self, Config, Encoder};
 use super::tokens::Tokens;
 use crate::embedder::EmbedderId;
 use crate::error::NotLoaded;
 
 /// Changes whenever the same files begin to give other vectors.
-const KIND: &str = "bert, mean, 1";
+fn kind(precision: Precision) -> &'static str {
+    match (precision, bert::levels()) {
+        (Precision::Fp32, _) => "bert, mean, 1",
+        (Precision::Int8, u8::MAX) => "bert, mean, int8, 1",
+        (Precision::Int8, _) => "bert, mean, int8 of 7 bits, 1",
+    }
+}
 
 /// The window where none is written down: that of all-MiniLM-L6-v2.
 const WINDOW: usize = 256;
@@ -30,7 +37,7 @@ struct SentenceBert {
     max_seq_length: usize,
 }
 
-pub(super) fn load(folder: &Path) -> Result<Loaded, NotLoaded> {
+pub(super) fn load(folder: &Path, precision: Precision) -> Result<Loaded, NotLoaded> {
     let config_file = folder.join("config.json");
     let config_bytes = read(&config_file)?;
     let config: Config = parse(&config_file, &config_bytes)?;
@@ -42,13 +49,13 @@ pub(super) fn load(folder: &Path) -> Result<Loaded, NotLoaded> {
     let weights_file = folder.join("model.safetensors");
     let weights = read(&weights_file)?;
     let dimensions = config.dimensions();
-    let encoder =
-        Encoder::load(config, &weights).map_err(|source| NotLoaded::new(&weights_file, source))?;
+    let encoder = Encoder::load(config, precision, &weights)
+        .map_err(|source| NotLoaded::new(&weights_file, source))?;
     Ok(Loaded {
         encoder,
         tokens,
         dimensions,
-        id: EmbedderId::digest(KIND, &[&config_bytes, &tokenizer, &weights]),
+        id: EmbedderId::digest(kind(precision), &[&config_bytes, &tokenizer, &weights]),
     })
 }
 

@@ -43,7 +43,18 @@
 //! | `sentence_bert_config.json` | the window in tokens; 256 where it is missing |
 //!
 //! Any BERT encoder with mean pooling works. The [id](crate::EmbedderId) covers the bytes of the
-//! first three files.
+//! first three files, and the precision.
+//!
+//! # Precision
+//!
+//! [`Precision::Int8`] computes the dense layers in 8-bit integers, made of the same file when it is
+//! loaded: a quarter of the memory for them, and two to three times as fast with VNNI. Every output's
+//! weights and every token's inputs have a scale of their own, so that in either precision a text has
+//! the same vector, bit for bit, alone and in any batch. Over 200 texts the cosine of the two vectors
+//! of a text is 0.992 at least and 0.999 on average (`tests/minilm.rs`). They have different
+//! [ids](crate::EmbedderId): what one has stored the other does not find, and thresholds have to be
+//! found for each. Where products are added up in 16 bits (x86 without VNNI) inputs have
+//! 7 bits, and that is yet another id.
 //!
 //! # The window
 //!
@@ -76,10 +87,12 @@
 mod bert;
 mod folder;
 mod model;
+mod precision;
 mod service;
 mod tokens;
 
 pub use self::{
     model::{Builder, MiniLm},
+    precision::Precision,
     service::{Service, batches},
 };

@@ -11,6 +11,7 @@ use tower::BoxError;
 use tower_batch_llm::BatchLayer;
 use tower_semcache::Vector;
 
+use super::Precision;
 use super::bert::Encoder;
 use super::folder::{self, Loaded};
 use super::service::{Service, batches};
@@ -18,9 +19,10 @@ use super::tokens::Tokens;
 use crate::embedder::EmbedderId;
 use crate::error::NotLoaded;
 
-/// Texts computed in one pass have about this many tokens together: enough for the weights to be
-/// read seldom, few enough for what is between two layers to stay in a core's cache.
-const TOKENS_A_PASS: usize = 256;
+/// Texts computed in one pass have about this many tokens together: 32 short ones, for which the
+/// weights are then read once. Cut in two, so that what is between two layers stays in a core's
+/// second cache, they take 6 % longer in 32-bit, and 3 % less in 8-bit.
+const TOKENS_A_PASS: usize = 512;
 
 /// all-MiniLM-L6-v2, or another BERT encoder with mean pooling. Clones share the weights.
 ///
@@ -35,6 +37,7 @@ struct Shared {
     tokens: Tokens,
     dimensions: usize,
     id: EmbedderId,
+    precision: Precision,
     threads: ThreadPool,
 }
 
@@ -42,6 +45,7 @@ struct Shared {
 #[derive(Clone, Copy, Debug)]
 pub struct Builder {
     threads: NonZeroUsize,
+    precision: Precision,
 }
 
 // === impl MiniLm ===
@@ -61,6 +65,7 @@ impl MiniLm {
     pub const fn builder() -> Builder {
         Builder {
             threads: NonZeroUsize::MIN,
+            precision: Precision::Fp32,
         }
     }
 
@@ -68,6 +73,12 @@ impl MiniLm {
     #[must_use]
     pub fn id(&self) -> EmbedderId {
         self.shared.id
+    }
+
+    /// In which numbers it computes.
+    #[must_use]
+    pub fn precision(&self) -> Precision {
+        self.shared.precision
     }
 
     /// Coordinates of a vector: 384 for all-MiniLM-L6-v2.
@@ -138,9 +149,14 @@ impl MiniLm {
         } = &*self.shared;
         let mut results: Vec<_> = texts.iter().map(|text| tokens.of(text.as_ref())).collect();
         let whole: Vec<_> = results.iter().flatten().map(Vec::as_slice).collect();
-        let passes = passes(&whole, rayon::current_num_threads());
-        let vectors: Result<Vec<_>, _> =
-            passes.par_iter().map(|pass| encoder.embed(pass)).collect();
+        let threads = rayon::current_num_threads();
+        let passes = passes(&whole, threads);
+        // A lone text has all threads; of many each has its own.
+        let threads = threads / passes.len().max(1);
+        let vectors: Result<Vec<_>, _> = passes
+            .par_iter()
+            .map(|pass| encoder.embed(pass, threads))
+            .collect();
         let (vectors, error) = match vectors {
             Ok(vectors) => (vectors, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
@@ -183,6 +199,7 @@ impl fmt::Debug for MiniLm {
             .field("id", &self.id())
             .field("dimensions", &self.dimensions())
             .field("window", &self.window())
+            .field("precision", &self.precision())
             .field("threads", &self.shared.threads.current_num_threads())
             .finish_non_exhaustive()
     }
@@ -201,6 +218,13 @@ impl Builder {
         self
     }
 
+    /// In which numbers to compute; [`Precision::Fp32`] unless set.
+    #[must_use]
+    pub const fn precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+
     /// Loads the model of a folder.
     ///
     /// # Errors
@@ -213,7 +237,7 @@ impl Builder {
             tokens,
             dimensions,
             id,
-        } = folder::load(folder)?;
+        } = folder::load(folder, self.precision)?;
         let threads = ThreadPoolBuilder::new()
             .num_threads(self.threads.get())
             .thread_name(|number| format!("embed-{number}"))
@@ -227,6 +251,7 @@ impl Builder {
                 tokens,
                 dimensions,
                 id,
+                precision: self.precision,
                 threads,
             }),
         })

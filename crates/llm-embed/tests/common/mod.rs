@@ -2,14 +2,31 @@
 
 use std::path::PathBuf;
 
-use llm_embed::minilm::MiniLm;
+use llm_embed::minilm::{MiniLm, Precision};
 use tower_semcache::Vector;
 
-/// The model, or a line that says that the test is skipped.
+/// Questions, commands, code, languages, numbers and odds and ends, of 1 to 80 tokens.
+pub(crate) fn texts() -> Vec<&'static str> {
+    include_str!("texts.txt").lines().collect()
+}
+
+/// The model as it is published, or a line that says that the test is skipped.
 pub(crate) fn model() -> Option<MiniLm> {
+    load(Precision::Fp32, 1)
+}
+
+/// The model in either precision, or a line that says that the test is skipped.
+pub(crate) fn models() -> impl Iterator<Item = MiniLm> {
+    let precisions = [Precision::Fp32, Precision::Int8].into_iter();
+    precisions.map_while(|precision| load(precision, 1))
+}
+
+/// The model, or a line that says that the test is skipped.
+pub(crate) fn load(precision: Precision, threads: usize) -> Option<MiniLm> {
     let folder = std::env::var_os("LLM_FRONT_MODEL").map_or_else(beside, PathBuf::from);
     if folder.join("model.safetensors").exists() {
-        return Some(MiniLm::load(&folder).expect("a model"));
+        let builder = MiniLm::builder().precision(precision).threads(threads);
+        return Some(builder.load(&folder).expect("a model"));
     }
     eprintln!(
         "SKIPPED: no model in {}: run `cargo xtask model fetch`, or set LLM_FRONT_MODEL",

@@ -54,6 +54,9 @@ struct Scored {
 /// Our guards, with a threshold that was found on our own set.
 #[derive(Debug, Serialize)]
 struct Ours {
+    /// Said by the command already.
+    #[serde(skip)]
+    embedder: vectors::Named,
     guard: &'static str,
     threshold_found_on: &'static str,
     threshold: Option<f64>,
@@ -75,9 +78,18 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), BoxError> {
     for embedder in [vectors::Named::HashedWords, vectors::Named::Hashed] {
         embedded.push((embedder, Vectors::embed(embedder, &settings, &texts)?));
     }
+    let ours_by = match args.embedder {
+        vectors::Named::MinilmInt8 => vectors::Named::MinilmInt8,
+        _ => vectors::Named::Minilm,
+    };
     if settings.has_minilm() {
-        let embedder = vectors::Named::Minilm;
-        embedded.push((embedder, Vectors::embed(embedder, &settings, &texts)?));
+        embedded.push((
+            vectors::Named::Minilm,
+            Vectors::embed(vectors::Named::Minilm, &settings, &texts)?,
+        ));
+        if ours_by != vectors::Named::Minilm {
+            embedded.push((ours_by, Vectors::embed(ours_by, &settings, &texts)?));
+        }
     } else {
         let folder = settings.folder.display();
         output.line(format!(
@@ -104,8 +116,8 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), BoxError> {
         )?;
         rows.insert(name, scored);
     }
-    let ours = match vectors(vectors::Named::Minilm) {
-        Some(vectors) => Some(ours(args, &settings, &set, vectors)?),
+    let ours = match vectors(ours_by) {
+        Some(vectors) => Some(ours(args, ours_by, &settings, &set, vectors)?),
         None => None,
     };
     let results = Results {
@@ -121,6 +133,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), BoxError> {
 
 fn ours(
     args: &Args,
+    embedder: vectors::Named,
     settings: &vectors::Settings,
     set: &Set,
     embedded: &Vectors,
@@ -130,7 +143,7 @@ fn ours(
         Some(threshold) => Some(threshold),
         None => {
             let own = set::own()?;
-            let vectors = Vectors::embed(vectors::Named::Minilm, settings, &own.texts())?;
+            let vectors = Vectors::embed(embedder, settings, &own.texts())?;
             let found = outcomes(&own, &vectors, &guards);
             let dev = found.iter().filter(|outcome| outcome.half == Half::Dev);
             // Of families that our set has, this one has none: the general threshold it is.
@@ -143,6 +156,7 @@ fn ours(
         .into_iter()
         .map(|(family, outcomes)| (family, Counts::with(|_| thresholds, outcomes.into_iter())));
     Ok(Ours {
+        embedder,
         guard: args.guard.as_str(),
         threshold_found_on: "own, dev half",
         threshold: thresholds,
@@ -271,9 +285,9 @@ fn print(results: &Results, output: &mut Output) -> Result<(), BoxError> {
         |threshold| format!("{threshold:.2}"),
     );
     output.line(format!(
-        "MiniLM-L6, guard {}, threshold {threshold}, found on our own set:\n\
+        "{}, guard {}, threshold {threshold}, found on our own set:\n\
          served {} of what could be; wrong among served {}\n",
-        ours.guard, ours.served_of_answerable, ours.wrong_of_served
+        ours.embedder, ours.guard, ours.served_of_answerable, ours.wrong_of_served
     ))?;
     let mut table = Table::new(["family", "answerable", "served", "unanswerable", "wrong"]);
     for (family, counts) in &ours.families {

@@ -114,7 +114,7 @@ settings! {
         cache_ttl: Span = "1h", "LLM_FRONT_CACHE_TTL";
     }
     "Rephrased requests (semantic matching)" {
-        /// Serve answers to rephrased requests, found by: `off`, `minilm` (all-MiniLM-L6-v2 in this process; `cargo xtask model fetch` gets it), `hashed` (n-grams: no model, parity with the reference only), or the URL of a server with /v1/embeddings
+        /// Serve answers to rephrased requests, found by: `off`, `minilm` (all-MiniLM-L6-v2 in this process; `cargo xtask model fetch` gets it), `minilm-int8` (the same in 8-bit integers: faster, and with thresholds of its own), `hashed` (n-grams: no model, parity with the reference only), or the URL of a server with /v1/embeddings
         semantic: Semantic = "off", "LLM_FRONT_SEMANTIC";
         /// Folder of the model, in the layout of the Hugging Face hub
         model: Text = "models/all-MiniLM-L6-v2", "LLM_FRONT_MODEL";

@@ -73,7 +73,7 @@ impl Tier {
         let ((embedder, id), matches) = match &config.semantic {
             Semantic::Off => (hashed(), false),
             Semantic::Hashed => (hashed(), true),
-            Semantic::MiniLm => match minilm(config) {
+            Semantic::MiniLm | Semantic::MiniLmInt8 => match minilm(config) {
                 Ok(found) => (found, true),
                 Err(error) => {
                     tracing::warn!(
@@ -141,7 +141,15 @@ type Found = (BoxCloneSyncService<Arc<str>, Vector, BoxError>, Vec<u8>);
 
 #[cfg(feature = "minilm")]
 fn minilm(config: &Config) -> Result<Found, BoxError> {
-    let model = llm_embed::minilm::MiniLm::builder().load(&config.model.0)?;
+    use llm_embed::minilm::{MiniLm, Precision};
+
+    let precision = match config.semantic {
+        Semantic::MiniLmInt8 => Precision::Int8,
+        _ => Precision::Fp32,
+    };
+    let model = MiniLm::builder()
+        .precision(precision)
+        .load(&config.model.0)?;
     let id = model.id().as_bytes().to_vec();
     Ok((boxed(model.service()), id))
 }

@@ -64,6 +64,11 @@ impl Config {
         self.hidden_size
     }
 
+    /// Coordinates that one attention head sees of a token.
+    pub(super) fn depth(&self) -> f32 {
+        self.hidden_size as f32 / self.num_attention_heads as f32
+    }
+
     /// The most tokens a text may have, special ones included.
     pub(in crate::minilm) fn positions(&self) -> usize {
         self.max_position_embeddings

@@ -2,12 +2,12 @@
 
 use tower::BoxError;
 
-use super::attention::Spans;
 use super::config::Config;
 use super::layer::Layer;
-use super::linear::Gemm;
 use super::norm::LayerNorm;
 use super::weights::Weights;
+use super::work::Work;
+use crate::minilm::Precision;
 
 pub(in crate::minilm) struct Encoder {
     config: Config,
@@ -22,11 +22,14 @@ pub(in crate::minilm) struct Encoder {
 
 impl Encoder {
     /// Takes the weights out of the bytes of a `safetensors` file.
-    pub(in crate::minilm) fn load(config: Config, file: &[u8]) -> Result<Self, BoxError> {
+    pub(in crate::minilm) fn load(
+        config: Config,
+        precision: Precision,
+        file: &[u8],
+    ) -> Result<Self, BoxError> {
         if let Some(reason) = config.unsupported() {
             return Err(reason.into());
         }
-        let gemm = Gemm::new();
         let weights = Weights::parse(file)?;
         let width = config.hidden_size;
         let words = weights.get(
@@ -46,7 +49,7 @@ impl Encoder {
         }
         let norm = weights.norm("embeddings.LayerNorm", width, config.layer_norm_eps)?;
         let layers = (0..config.num_hidden_layers)
-            .map(|number| Layer::load(&gemm, &config, &weights, number))
+            .map(|number| Layer::load(precision, &config, &weights, number))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             config,
@@ -57,10 +60,14 @@ impl Encoder {
         })
     }
 
-    /// One vector a text: the mean over its tokens, of norm one.
-    pub(in crate::minilm) fn embed(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>, BoxError> {
+    /// One vector a text: the mean over its tokens, of norm one. `threads` may compute.
+    pub(in crate::minilm) fn embed(
+        &self,
+        texts: &[&[u32]],
+        threads: usize,
+    ) -> Result<Vec<Vec<f32>>, BoxError> {
         let width = self.config.hidden_size;
-        let tokens = self.tokens(texts)?;
+        let tokens = self.tokens(texts, threads)?;
         let mut rows = tokens.chunks_exact(width);
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
@@ -78,7 +85,7 @@ impl Encoder {
     }
 
     /// One vector a token, the tokens of all texts one after the other.
-    pub(in crate::minilm) fn tokens(&self, texts: &[&[u32]]) -> Result<Vec<f32>, BoxError> {
+    fn tokens(&self, texts: &[&[u32]], threads: usize) -> Result<Vec<f32>, BoxError> {
         let width = self.config.hidden_size;
         let total = texts.iter().map(|text| text.len()).sum::<usize>();
         let mut hidden = Vec::with_capacity(total * width);
@@ -95,16 +102,11 @@ impl Encoder {
             spans.push(start..start + text.len());
         }
         self.norm.apply(&mut hidden);
-        self.pass(&mut hidden, &spans)?;
+        let mut work = Work::new(threads);
+        for layer in &self.layers {
+            layer.apply(&mut work, &self.config, &mut hidden, &spans)?;
+        }
         Ok(hidden)
-    }
-
-    fn pass(&self, hidden: &mut [f32], spans: &Spans) -> Result<(), BoxError> {
-        // Made anew, since it is a choice of instructions that cannot move to another thread.
-        let gemm = Gemm::new();
-        self.layers
-            .iter()
-            .try_for_each(|layer| layer.apply(&gemm, &self.config, hidden, spans))
     }
 }
 

@@ -6,15 +6,18 @@ use tower::BoxError;
 
 use super::attention::{Attention, Spans};
 use super::config::Config;
-use super::linear::{Gemm, Linear, Onto};
+use super::dense::Dense;
+use super::linear::Onto;
 use super::norm::LayerNorm;
 use super::weights::Weights;
+use super::work::Work;
+use crate::minilm::Precision;
 
 pub(super) struct Layer {
     attention: Attention,
     attention_norm: LayerNorm,
-    wider: Linear,
-    narrower: Linear,
+    wider: Dense,
+    narrower: Dense,
     norm: LayerNorm,
 }
 
@@ -22,7 +25,7 @@ pub(super) struct Layer {
 
 impl Layer {
     pub(super) fn load(
-        gemm: &Gemm,
+        precision: Precision,
         config: &Config,
         weights: &Weights<'_>,
         number: usize,
@@ -36,13 +39,15 @@ impl Layer {
         };
         let linear = |name: &str, outputs: usize, inputs: usize| {
             let (weight, bias) = dense(name, outputs, inputs)?;
-            Linear::new(gemm, &weight, bias, inputs)
+            Dense::new(precision, &weight, bias, inputs)
         };
         let norm = |name: &str| {
             let name = format!("encoder.layer.{number}.{name}.LayerNorm");
             weights.norm(&name, width, config.layer_norm_eps)
         };
         let (mut weight, mut bias) = dense("attention.self.query", width, width)?;
+        let scale = config.depth().sqrt().recip();
+        weight.iter_mut().chain(&mut bias).for_each(|x| *x *= scale);
         for name in ["attention.self.key", "attention.self.value"] {
             let (more_weight, more_bias) = dense(name, width, width)?;
             weight.extend(more_weight);
@@ -51,7 +56,7 @@ impl Layer {
         Ok(Self {
             attention: Attention {
                 heads: config.num_attention_heads,
-                project: Linear::new(gemm, &weight, bias, width)?,
+                project: Dense::new(precision, &weight, bias, width)?,
                 output: linear("attention.output.dense", width, width)?,
             },
             attention_norm: norm("attention.output")?,
@@ -64,19 +69,27 @@ impl Layer {
     /// `hidden` holds the tokens of a batch one after the other.
     pub(super) fn apply(
         &self,
-        gemm: &Gemm,
+        work: &mut Work,
         config: &Config,
         hidden: &mut [f32],
         spans: &Spans,
     ) -> Result<(), BoxError> {
         let width = config.hidden_size;
-        self.attention.apply(gemm, hidden, width, spans)?;
+        self.attention.apply(work, hidden, width, spans)?;
         self.attention_norm.apply(hidden);
         let tokens = hidden.len() / width;
-        let mut between = vec![0.0; tokens * config.intermediate_size];
-        self.wider.apply(gemm, hidden, &mut between, Onto::Fresh)?;
-        Gelu {}.map_mut(&mut between);
-        self.narrower.apply(gemm, &between, hidden, Onto::Sum)?;
+        let Work {
+            threads,
+            int8,
+            wide,
+            ..
+        } = work;
+        let between = wide.of(tokens * config.intermediate_size);
+        self.wider
+            .apply(*threads, int8, hidden, between, Onto::Fresh)?;
+        Gelu {}.map_mut(between);
+        self.narrower
+            .apply(*threads, int8, between, hidden, Onto::Sum)?;
         self.norm.apply(hidden);
         Ok(())
     }

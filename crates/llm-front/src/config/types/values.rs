@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 named! {
     Size = "BYTES", Span = "TIME", Switch = "on|off", Text = "TEXT",
-    Backend = "URL", Semantic = "off|minilm|hashed|URL", Threshold = "0..1", Share = "0..1", Amount = "NUMBER", HeaderNames = "NAME,…",
+    Backend = "URL", Semantic = "off|minilm|minilm-int8|hashed|URL", Threshold = "0..1", Share = "0..1", Amount = "NUMBER", HeaderNames = "NAME,…",
 }
 
 impl Named for SocketAddr {
@@ -193,6 +193,8 @@ pub enum Semantic {
     Off,
     /// all-MiniLM-L6-v2, in this process.
     MiniLm,
+    /// The same in 8-bit integers, with thresholds of its own.
+    MiniLmInt8,
     /// Hashed n-grams.
     Hashed,
     /// An OpenAI-compatible server's `/v1/embeddings`.
@@ -204,6 +206,7 @@ impl fmt::Display for Semantic {
         match self {
             Self::Off => f.write_str("off"),
             Self::MiniLm => f.write_str("minilm"),
+            Self::MiniLmInt8 => f.write_str("minilm-int8"),
             Self::Hashed => f.write_str("hashed"),
             Self::Server(url) => url.fmt(f),
         }
@@ -215,12 +218,13 @@ impl FromStr for Semantic {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let invalid = || {
             Invalid(format!(
-                "`{text}` is no embedder: write off, minilm, hashed, or the URL of an embedding server like http://localhost:8001"
+                "`{text}` is no embedder: write off, minilm, minilm-int8, hashed, or the URL of an embedding server like http://localhost:8001"
             ))
         };
         match text {
             "off" => Ok(Self::Off),
             "minilm" => Ok(Self::MiniLm),
+            "minilm-int8" => Ok(Self::MiniLmInt8),
             "hashed" => Ok(Self::Hashed),
             _ => match text.parse() {
                 Ok(Backend::Url(url)) => Ok(Self::Server(url)),
