@@ -50,7 +50,16 @@ fn cosines_in_8_bits_are_near_those_of_the_published_model() {
     let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
     println!("{} texts: least {least:.4}, mean {mean:.4}", texts.len());
     let worst = texts.iter().zip(&cosines).min_by(|a, b| a.1.total_cmp(b.1));
-    assert!(least >= 0.99, "{worst:?}");
+    assert!(least >= least_allowed(), "{worst:?}");
+}
+
+/// Without VNNI, x86 computes with weights of 7 bits.
+fn least_allowed() -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    if !is_x86_feature_detected!("avx512vnni") {
+        return 0.98;
+    }
+    0.99
 }
 
 #[test]

@@ -14,10 +14,10 @@ use crate::error::NotLoaded;
 
 /// Changes whenever the same files begin to give other vectors.
 fn kind(precision: Precision) -> &'static str {
-    match (precision, bert::levels()) {
+    match (precision, bert::largest()) {
         (Precision::Fp32, _) => "bert, mean, 1",
-        (Precision::Int8, u8::MAX) => "bert, mean, int8, 1",
-        (Precision::Int8, _) => "bert, mean, int8 of 7 bits, 1",
+        (Precision::Int8, i8::MAX) => "bert, mean, int8, 1",
+        (Precision::Int8, _) => "bert, mean, int8, weights of 7 bits, 1",
     }
 }
 

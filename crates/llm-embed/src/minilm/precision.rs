@@ -5,7 +5,7 @@ use std::fmt;
 /// In which numbers the dense layers of a model are computed.
 ///
 /// The rest (attention, normalisation, activations) is 32-bit in either. The two give vectors that
-/// are close (cosine 0.99 and more) and not the same: each has an [id](crate::EmbedderId) of its own,
+/// are close (cosine 0.98 and more) and not the same: each has an [id](crate::EmbedderId) of its own,
 /// and thresholds found with one say nothing of the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {

@@ -15,8 +15,8 @@ use tower::BoxError;
 use super::linear::Onto;
 use super::scale::{Row, Scale};
 
-/// The largest weight: symmetric, so that zero is zero.
-const LARGEST: f32 = 127.0;
+/// Steps between a token's least input and its largest.
+const LEVELS: f32 = 255.0;
 
 /// A dense layer with weights of 8 bits.
 pub(super) struct Int8 {
@@ -41,14 +41,10 @@ pub(super) struct Work {
 
 type Gemm = GemmExecutor<u8, i8, i32>;
 
-/// Steps between a token's least input and its largest. Without VNNI, x86 adds up two products in 16
-/// bits, which is enough for inputs of seven.
-pub(in crate::minilm) fn levels() -> u8 {
-    levels_of(&Gemm::new())
-}
-
-fn levels_of(gemm: &Gemm) -> u8 {
-    if gemm.may_saturate() { 127 } else { 255 }
+/// The largest weight, in steps; the least is its opposite, so that zero is zero. Without VNNI, x86 adds
+/// up two products in 16 bits, which is enough for weights of seven.
+pub(in crate::minilm) fn largest() -> i8 {
+    if Gemm::new().may_saturate() { 64 } else { 127 }
 }
 
 // === impl Int8 ===
@@ -56,12 +52,13 @@ fn levels_of(gemm: &Gemm) -> u8 {
 impl Int8 {
     /// `weight` has one row of `inputs` numbers for each number of `bias`.
     pub(super) fn new(weight: &[f32], bias: Vec<f32>, inputs: usize) -> Result<Self, BoxError> {
+        let at_most = f32::from(largest());
         let mut numbers = Vec::with_capacity(weight.len());
         let mut steps = Vec::with_capacity(bias.len());
         let mut totals = Vec::with_capacity(bias.len());
         for row in weight.chunks_exact(inputs) {
-            let largest = row.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
-            let step = (largest / LARGEST).max(f32::MIN_POSITIVE);
+            let most = row.iter().fold(0.0_f32, |most, x| x.abs().max(most));
+            let step = (most / at_most).max(f32::MIN_POSITIVE);
             let row = row.iter().map(|x| (x / step).round_ties_even() as i8);
             totals.push(row.clone().map(i32::from).sum());
             numbers.extend(row);
@@ -123,14 +120,13 @@ impl Work {
 
     /// Each row of numbers to the integers nearest to it, between its least number and its largest.
     fn quantise(&mut self, input: &[f32], inputs: usize) {
-        let levels = f32::from(levels_of(&self.gemm));
         self.input.clear();
         self.rows.clear();
         self.input.reserve(input.len());
         for row in input.chunks_exact(inputs) {
             let (least, most) = MinMax::new(row).dispatch();
             let (least, most) = (least.min(0.0), most.max(0.0));
-            let step = ((most - least) / levels).max(f32::MIN_POSITIVE);
+            let step = ((most - least) / LEVELS).max(f32::MIN_POSITIVE);
             let zero = (-least / step).round_ties_even() as u8;
             self.rows.push(Row {
                 step,
@@ -187,9 +183,9 @@ mod tests {
                 let (least, most) = x.iter().fold((0.0_f32, 0.0_f32), |(least, most), x| {
                     (least.min(*x), most.max(*x))
                 });
-                let step = (most - least) / f32::from(levels());
-                let allowed =
-                    (inputs as f32).sqrt() * (step * 0.1 + 0.1 / LARGEST * most.max(-least));
+                let step = (most - least) / LEVELS;
+                let allowed = (inputs as f32).sqrt()
+                    * (step * 0.1 + 0.1 / f32::from(largest()) * most.max(-least));
                 assert!(
                     (found - expected).abs() <= allowed + 1e-4,
                     "{found} {expected}"

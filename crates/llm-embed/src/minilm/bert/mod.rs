@@ -21,4 +21,4 @@ mod scale;
 mod weights;
 mod work;
 
-pub(super) use self::{config::Config, encoder::Encoder, int8::levels};
+pub(super) use self::{config::Config, encoder::Encoder, int8::largest};
