@@ -3,7 +3,7 @@ use parking_lot::RwLockReadGuard;
 use super::asked::Asked;
 use super::nearest::{Near, Nearest};
 use super::rows::Rows;
-use super::vectors::{ROWS, Vectors};
+use super::vectors::Vectors;
 use super::{Candidate, Depth, Found};
 use crate::cache::entry::EntryId;
 use crate::matching::Similarity;
@@ -26,10 +26,6 @@ const COMPARED: usize = 32;
 /// Most of what a cache serves is as similar as that: looking for it first, the search leaves a block of
 /// rows after a third of their signs, and reads a third of the memory.
 const PROMISING: f64 = 0.9;
-/// Blocks whose signs are read in less time than it takes to keep 256 rows in order.
-const SHORT: usize = 512;
-/// Blocks tried out, to see whether that is worth while.
-const TRIED: usize = 8;
 /// Cosines are rounded to six digits.
 const ROUNDING: f64 = 1e-6;
 
@@ -52,7 +48,7 @@ impl<'a> Search<'a> {
             return Found::default();
         }
         let least = f64::from(self.least.get());
-        if self.depth != Depth::Nearest || least >= PROMISING || !self.is_worth_a_pass(PROMISING) {
+        if self.depth != Depth::Nearest || least >= PROMISING {
             return self.from(least);
         }
         let found = self.from(PROMISING);
@@ -62,26 +58,6 @@ impl<'a> Search<'a> {
             return found;
         }
         self.from(nearest)
-    }
-
-    /// Whether looking for rows that reach this cosine first is worth a pass of its own: it is short, or leaves
-    /// most blocks early. Not so where a scope lies close about its mean: seen from there, angles are wide.
-    fn is_worth_a_pass(&self, floor: f64) -> bool {
-        let Some(signs) = self.vectors.signs() else {
-            return false;
-        };
-        let mut asked = Asked::new(self.unit.as_slice(), floor - ROUNDING);
-        let blocks = self.vectors.segments().len();
-        if blocks <= SHORT {
-            return true;
-        }
-        let mut distances = [0; ROWS];
-        let tried = (0..blocks).step_by(blocks.div_ceil(TRIED));
-        let read = |number: &usize| {
-            let read = signs.read(*number, u16::MAX, &mut asked, &mut distances);
-            read.is_some()
-        };
-        2 * tried.clone().filter(read).count() <= tried.count()
     }
 
     /// Looks for the rows that reach this cosine, or the nearest of them.
