@@ -3,7 +3,8 @@
 //!
 //! It goes where the judge's calls go: through the same places at the backend as everybody's, with the gateway's own credential.
 
-use super::backend::post;
+use super::call::post;
+use crate::policies::Whole;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
@@ -20,8 +21,6 @@ use tower::{BoxError, ServiceExt};
 use tower_semcache::Again;
 use tower_semcache::http::{Answer, Complete};
 use tower_service::Service;
-
-use crate::policies::Whole;
 
 /// Asks `upstream` for a second answer.
 #[derive(Clone, Debug)]

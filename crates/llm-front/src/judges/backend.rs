@@ -6,11 +6,12 @@
 //! The answers are shown to it as data. An answer that talks the judge into a word can make itself look the same; it can only harm
 //! its own tenant.
 
+use super::call::post;
 use super::said::{model, said};
 use crate::semantic::shown;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, Limited};
 use llm_backend::RequestBody;
@@ -122,16 +123,6 @@ fn question(comparison: &Comparison<Answer>, named: Option<&str>) -> Option<Byte
         "max_tokens": MAX_TOKENS,
     });
     Some(body.to_string().into())
-}
-
-/// A request of the gateway's own.
-pub(super) fn post(path: &'static str, body: Bytes) -> Request<RequestBody> {
-    let mut request = Request::new(RequestBody::full(body));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = Uri::from_static(path);
-    let json = HeaderValue::from_static("application/json");
-    request.headers_mut().insert(header::CONTENT_TYPE, json);
-    request
 }
 
 fn is_overload(status: StatusCode) -> bool {

@@ -2,6 +2,7 @@
 
 mod again;
 mod backend;
+mod call;
 mod said;
 
 pub(crate) use again::AskAgain;
